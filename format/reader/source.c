@@ -9,6 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/base/cursor.h"
+#include "format/perf/perffile.h"
 #include "format/reader/page_spool.h"
 #include "format/reader/pipe_spool.h"
 
@@ -46,14 +48,24 @@ int source_write_all(int fd, const uint8_t *data, size_t size_bytes)
 	return 0;
 }
 
-static int copy_all(int from, int to, uint64_t *copied_bytes)
+/* What does not begin like one is no capture, however long it is: /dev/zero has no end. */
+static bool begins_like_capture(const struct source *s)
+{
+	uint8_t magic[8];
+
+	return page_spool_is(s) || (source_read(s, 0, magic, sizeof(magic)) == sizeof(magic) &&
+				    le64_load(magic) == PERFFILE_MAGIC);
+}
+
+/* Appends what fd has to s, to its end, or as far as it takes to see that it is no capture. */
+static int copy_all(int fd, struct source *s)
 {
 	uint8_t *chunk = malloc(SPOOL_BYTES);
-	uint64_t total = 0;
+	bool is_capture = false;
 	int err = chunk ? 0 : -ENOMEM;
 
 	while (!err) {
-		ssize_t n = read(from, chunk, SPOOL_BYTES);
+		ssize_t n = read(fd, chunk, SPOOL_BYTES);
 
 		if (n < 0 && errno == EINTR)
 			continue;
@@ -61,30 +73,41 @@ static int copy_all(int from, int to, uint64_t *copied_bytes)
 			err = -errno;
 		if (n <= 0)
 			break;
-		err = source_write_all(to, chunk, (size_t)n);
-		total += (uint64_t)n;
+		err = source_write_all(s->fd, chunk, (size_t)n);
+		s->size_bytes += (uint64_t)n;
+		if (!is_capture && s->size_bytes >= PERFFILE_PIPE_HEADER_BYTES) {
+			is_capture = begins_like_capture(s);
+			if (!is_capture)
+				break;
+		}
 	}
 	free(chunk);
-	if (!err)
-		*copied_bytes = total;
 	return err;
 }
 
 /* Reads fd to its end into a temporary file. */
 static int spool(int fd, struct source *out)
 {
-	uint64_t size = 0;
-	int err, tmp = spool_create();
+	struct source s = { .fd = spool_create() };
+	int err = s.fd < 0 ? s.fd : copy_all(fd, &s);
 
-	if (tmp < 0)
-		return tmp;
-	err = copy_all(fd, tmp, &size);
-	if (err) {
-		close(tmp);
-		return err;
-	}
-	*out = (struct source){ .fd = tmp, .size_bytes = size };
-	return 0;
+	if (err)
+		source_done(&s);
+	else
+		*out = s;
+	return err;
+}
+
+/*
+ * Files of /proc and of tracefs have text and the size 0.  Reading some of them waits for what comes (trace_pipe, kmsg), which a
+ * file does not do.
+ */
+static bool has_size(int fd, const struct stat *st)
+{
+	if (!S_ISREG(st->st_mode) || st->st_size)
+		return S_ISREG(st->st_mode);
+	(void)fcntl(fd, F_SETFL, O_NONBLOCK);
+	return false;
 }
 
 /* A capture that went through a pipe becomes the file that it would have been, one in a page the file that it was. */
@@ -124,7 +147,7 @@ int source_open(const char *path, struct source *out, struct parse_err *where)
 		return -errno;
 	if (fstat(fd, &st)) {
 		err = -errno;
-	} else if (S_ISREG(st.st_mode)) {
+	} else if (has_size(fd, &st)) {
 		s = (struct source){ .fd = fd,
 				     .size_bytes = (uint64_t)st.st_size,
 				     .dev = st.st_dev,

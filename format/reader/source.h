@@ -5,9 +5,10 @@
  * Reading is by copy (pread), never by mmap: a file that is truncated while it is mapped ends the
  * process with SIGBUS, and captures come from network mounts and from recorders that are still
  * running.  Copying costs nothing that can be measured: the copied bytes are compressed, 40 KiB for
- * each 256 KiB of records.  A source without offsets (a pipe, a terminal) is first copied to a
- * temporary file without a name; so is a capture that went through a pipe (pipe_spool.h),
- * and one that a page carries (page_spool.h).
+ * each 256 KiB of records.  A source without offsets or without a size (a pipe, a device, a file of
+ * /proc) is first copied to a temporary file without a name; so is a capture that went through a pipe
+ * (pipe_spool.h), and one that a page carries (page_spool.h).  Of what does not begin like one of these
+ * only the beginning is copied, by which the reader refuses it: a device may have no end.
  *
  * A source is read-only after opening; any number of threads may read it.
  */

@@ -53,6 +53,33 @@ refuses() {
 	done
 }
 
+@test "a device without end, and a pipe without end: refused by their beginning, in each command" {
+	local words="not a capture, nor perf.data: not a perf.data file (record one with 'ebprec record', or name a capture with -i)"
+	local text=${words/not a perf.data file/text} command
+	for command in "report" "info" "script" "summary" "sched" "marks" "metrics -i" "diff good.data" "merge -o out.data good.data" \
+		"slice --time 1,2 -o out.data" "export --raw -o out.data" "recover -o out.data" "scrub -o out.data" "scrub --check=x" \
+		"bundle -o out.data"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr timeout 20 ebprec $command /dev/zero
+		same "1: ebprec: cannot open '/dev/zero': $words" "$status: $stderr"
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr timeout 20 ebprec $command - < <(yes)
+		same "1: ebprec: cannot open '-': $text" "$status: $stderr"
+		[ ! -e out.data ] || fail "$command: a file that cannot be read made a result"
+	done
+	run --separate-stderr timeout 20 ebprec report - </dev/zero
+	same "1: ebprec: cannot open '-': $words" "$status: $stderr"
+	run --separate-stderr timeout 20 ebprec report - < <(printf 'PERFILE2')
+	contains "$stderr" "cannot open '-': cut short: cut inside the header"
+	run --separate-stderr timeout 20 ebprec info - < <(head -c 3 good.data; sleep 0.2; tail -c +4 good.data)
+	same 0 "$status"
+}
+
+@test "a file of /proc has text, not nothing" {
+	run --separate-stderr ebprec report /proc/self/maps
+	contains "$stderr" "cannot open '/proc/self/maps': not a capture, nor perf.data: text"
+}
+
 @test "a file that one may not read" {
 	need_root
 	chmod 755 "$BATS_TEST_TMPDIR"

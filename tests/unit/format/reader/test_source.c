@@ -23,6 +23,7 @@ static int setup(void **state)
 {
 	for (size_t i = 0; i < SIZE; i++)
 		bytes[i] = (uint8_t)(i * 7 + i / 256);
+	memcpy(bytes, "PERFILE2", 8); /* of others only the beginning is copied */
 	return 0;
 }
 

@@ -11,6 +11,7 @@
 #include "analyze/input/perf_features.h"
 #include "analyze/out/json_text.h"
 #include "analyze/out/message.h"
+#include "analyze/input/capture_meta.h"
 #include "analyze/input/capture_stats.h"
 #include "analyze/input/event/time_span.h"
 #include "analyze/cmd/common/usage.h"
@@ -103,6 +104,7 @@ static void show_time(struct text_table *v, const struct capture *c)
 	text_table_ns(v, "first_sample", span.from_ns);
 	text_table_ns(v, "last_sample", span.to_ns);
 	text_table_ns(v, "duration", span.to_ns - span.from_ns);
+	capture_meta_extend_back(c, &span);
 	if (clock)
 		text_table_wall_ns(v, "began", wall_ns + (span.from_ns - sample_ns));
 }

@@ -224,12 +224,34 @@ uint64_t capture_meta_end_ns(const struct capture *c)
 	return end_ns;
 }
 
+uint64_t capture_meta_began_ns(const struct capture *c)
+{
+	struct capture_meta_value text = capture_meta_read(c, EBX_META_ACCOUNT);
+	uint64_t end_ns, duration_ns, began_ns = 0;
+
+	/* One file of several has the beginning of all, and the events of a part. */
+	if (!capture_meta_member(text, "segment").text &&
+	    capture_meta_number(text, "ended_mono_ns", &end_ns) &&
+	    capture_meta_number(text, "duration_ns", &duration_ns) && duration_ns < end_ns)
+		began_ns = end_ns - duration_ns;
+	capture_meta_free(text);
+	return began_ns;
+}
+
 void capture_meta_extend(const struct capture *c, struct time_span *span)
 {
 	uint64_t end_ns = capture_meta_end_ns(c);
 
 	if (span->to_ns < end_ns)
 		span->to_ns = end_ns;
+}
+
+void capture_meta_extend_back(const struct capture *c, struct time_span *span)
+{
+	uint64_t began_ns = capture_meta_began_ns(c);
+
+	if (began_ns && began_ns < span->from_ns)
+		span->from_ns = began_ns;
 }
 
 /* Captures that were merged before switches had times of their own have those of all records. */

@@ -45,8 +45,15 @@ struct capture_meta_value capture_meta_next(struct capture_meta_value array,
 
 /* When the recording of this file ended, CLOCK_MONOTONIC; 0: not known, as of a slice and of other programs' files. */
 uint64_t capture_meta_end_ns(const struct capture *c);
+/*
+ * When it began: from then on all events are in the file.  0: not known, as of a recording that was cut, a slice, one of several
+ * files of a recording, and of other programs' files.
+ */
+uint64_t capture_meta_began_ns(const struct capture *c);
 /* Makes the span of the samples that of the recording, which may end later: no thread was switched from then on. */
 void capture_meta_extend(const struct capture *c, struct time_span *span);
+/* The same of its beginning.  Relative times do not count from there, but from the first sample. */
+void capture_meta_extend_back(const struct capture *c, struct time_span *span);
 
 #define CAPTURE_META_PARTS_MAX 64 /* as many captures as are merged at once */
 

@@ -90,7 +90,7 @@ static void find_switches(const struct capture *c, struct part *p)
 	size_t count;
 	const struct capture_block *f = capture_blocks(c, &count);
 	struct time_span span = { UINT64_MAX, 0 };
-	uint64_t end_ns = capture_meta_end_ns(c);
+	uint64_t began_ns = capture_meta_began_ns(c), end_ns = capture_meta_end_ns(c);
 
 	if (!capture_is_divisible(c)) {
 		p->switches = p->span;
@@ -108,6 +108,8 @@ static void find_switches(const struct capture *c, struct part *p)
 	}
 	if (span.from_ns > span.to_ns)
 		return;
+	if (began_ns && began_ns < span.from_ns)
+		span.from_ns = began_ns; /* threads slept until its first switch */
 	if (end_ns > span.from_ns)
 		span.to_ns = end_ns; /* what came behind it is only a part of what there was */
 	p->switches = span;

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/base/merge_runs.h"
+#include "analyze/input/capture_meta.h"
 #include "analyze/input/slice_border.h"
 #include "format/base/heap.h"
 #include "format/base/saturate.h"
@@ -549,6 +550,15 @@ static int read_all_events(struct sched_order *f)
 	return err;
 }
 
+/* A thread whose first switch came late did what it did since the recording began. */
+static void begin_with_recording(struct sched_order *f)
+{
+	uint64_t began_ns = f->facts.has_switches ? capture_meta_began_ns(f->c) : 0;
+
+	if (began_ns && began_ns < f->facts.start_ns)
+		f->facts.start_ns = began_ns;
+}
+
 /* A slice has events of its source around it. */
 static int open_border(struct sched_order *f)
 {
@@ -590,6 +600,7 @@ int sched_order_open(const struct capture *c, struct string_table *names, bool a
 		err = sched_event_new(c, NULL, &f->scout);
 	if (!err && sched_event_has_any(f->scout))
 		err = f->all ? read_all_events(f) : list_parts(f);
+	begin_with_recording(f);
 	if (!err)
 		err = open_border(f);
 	if (err) {

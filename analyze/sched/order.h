@@ -28,7 +28,7 @@
 
 struct sched_order_facts {
 	uint64_t start_ns,
-		end_ns; /* of the first and the last switch; of a slice, those of its source */
+		end_ns; /* of the recording's beginning, or its first switch, and of the last one; of a slice, those of its source */
 	bool has_switches, has_wakeups;
 	bool has_all; /* these are of all events: */
 	/* Events outside of it are there only as far as they decide about states in it: a slice; else all. */

@@ -91,7 +91,7 @@ static int on_interval(void *ctx, const struct thread_states_interval *i)
 	return err;
 }
 
-/* From the first to the last switch: outside of them, other events may be missing. */
+/* From the beginning, where it is known, else the first switch: before it, other events may be missing. */
 static int open_run(struct play *p, const struct capture *c, struct string_table *names,
 		    const struct tasks *known, const struct filter *filter, bool all)
 {

@@ -188,6 +188,21 @@ row() {
 	[ "$ns" -ge 900000000 ] || fail "$ns" # from the first event on
 }
 
+@test "record -p: the wait that was under way at the start is left out by its time, which is part of the duration" {
+	perl -e 'sleep 3; select(undef, undef, undef, 0.4)' &
+	local pid=$! ns
+	until grep -q nanosleep /proc/$pid/wchan; do sleep 0.01; done
+	ebprec record -q -p $pid -o under.data
+	run -0 --separate-stderr ebprec report --waits under.data
+	# shellcheck disable=SC2154 # run --separate-stderr sets it
+	ns=$(sed -n 's/^ebprec:   left out: \([0-9]*\)\.\([0-9]*\) s of waits that began before the recording$/\1\2/p' <<<"$stderr")
+	[ "${ns:-0}" -gt 500000 ] || fail "$stderr"
+	ns=$(ebprec summary -q --json under.data | sed -n 's/.*"duration_ns": \([0-9]*\).*/\1/p')
+	[ "$ns" -gt 900000000 ] || fail "$ns" # 0.4 s, and what was left of the 3 s
+	ns=$(ebprec sched -q --json under.data | jq '[.threads[].sleep_ns] | add')
+	[ "$ns" -gt 900000000 ] || fail "$ns"
+}
+
 @test "a recording in which each thread only waited is reported as such, not as one without switches" {
 	sleep 30 &
 	local pid=$!

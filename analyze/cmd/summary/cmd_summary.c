@@ -19,6 +19,7 @@
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/out/message.h"
 #include "analyze/report/summary.h"
+#include "analyze/input/capture_meta.h"
 #include "analyze/input/capture_stats.h"
 #include "analyze/out/text_table.h"
 
@@ -109,9 +110,13 @@ static void show_capture(struct text_table *v, const struct report *r, const cha
 		free(command);
 	}
 	if (r->scan.span_known) {
+		struct time_span span = r->scan.span;
+
+		/* The first sample comes when something runs. */
+		capture_meta_extend_back(r->capture, &span);
 		if (capture_clock(r->capture, &sample_ns, &wall_ns))
-			text_table_wall_ns(v, "start", wall_ns - sample_ns + r->scan.span.from_ns);
-		text_table_ns(v, "duration", r->scan.span.to_ns - r->scan.span.from_ns);
+			text_table_wall_ns(v, "start", wall_ns - sample_ns + span.from_ns);
+		text_table_ns(v, "duration", span.to_ns - span.from_ns);
 	}
 	show_window(v, r, filter);
 	text_table_text(v, "event", event_name(attr));

@@ -329,6 +329,17 @@ static bool has_stacks(const struct capture *c)
 	return capture_get_kind(c) == CAPTURE_EBX;
 }
 
+/* Broken stacks show the functions that a thread waited in, and not what called them. */
+static const char *how_far(const struct stack_quality *v, char text[64])
+{
+	const double complete = percent(v->complete_stacks, v->user_stacks);
+
+	*text = '\0';
+	if (v->user_stacks && complete < 99.95)
+		snprintf(text, 64, ", as far as they go (%.1f %% are complete)", complete);
+	return text;
+}
+
 /* The time of a thread in a system call is exact; stacks of some waits divide it among functions. */
 static void write_wait_shares(const struct report *r, FILE *to)
 {
@@ -336,6 +347,7 @@ static void write_wait_shares(const struct report *r, FILE *to)
 	const double error = 100.0 * f->error_share, total_s = (double)f->total_ns / 1e9;
 	const double part = 100.0 * (double)f->with_stack_ns / (double)f->total_ns;
 	const bool is_ours = capture_get_kind(r->capture) == CAPTURE_EBX;
+	char text[64];
 
 	if (!f->with_stack_ns)
 		put_line(
@@ -346,15 +358,15 @@ static void write_wait_shares(const struct report *r, FILE *to)
 		put_line(
 			to,
 			"waits: %.6f s, exact for each thread and system call; stacks show the functions "
-			"of %.1f %% of it, whose times are right to less than 0.1 %%",
-			total_s, part);
+			"of %.1f %% of it%s, whose times are right to less than 0.1 %%",
+			total_s, part, how_far(&r->quality, text));
 	else
 		put_line(
 			to,
 			"waits: %.6f s, exact for each thread and system call; stacks show the functions "
-			"of %.1f %% of it, whose times are estimated from %" PRIu64 " of %" PRIu64
+			"of %.1f %% of it%s, whose times are estimated from %" PRIu64 " of %" PRIu64
 			" waits: the standard error is %.1f %% of that in all, and more for a row of few stacks%s",
-			total_s, part, f->stacks, f->switches, error,
+			total_s, part, how_far(&r->quality, text), f->stacks, f->switches, error,
 			is_ours ? " (less with 'ebprec record --max-overhead' higher, or longer)"
 				: "");
 }
@@ -378,7 +390,7 @@ static void write_waits(const struct report *r, FILE *to)
 		put_line(
 			to,
 			"waits: %.6f s; the file has no stacks, so reasons are mostly 'other', and places "
-			"not known (record with 'perf sched record -g', or 'ebprec record')",
+			"and wakers not known (record with 'perf sched record -g', or 'ebprec record')",
 			(double)f->total_ns / 1e9);
 	else if (f->total_ns)
 		write_wait_shares(r, to);

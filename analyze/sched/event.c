@@ -338,6 +338,30 @@ int sched_event_new(const struct capture *c, struct string_table *names,
 	return 0;
 }
 
+int sched_event_new_wakers(const struct capture *c, struct sched_event_reader **out,
+			   const struct capture_attr **attr)
+{
+	struct sched_event_reader *s = calloc(1, sizeof(*s));
+	int err;
+
+	*attr = NULL;
+	if (!s)
+		return -ENOMEM;
+	s->c = c;
+	s->attrs = capture_attrs(c, &s->attr_count);
+	err = find_source(s, SCHED_EVENT_WAKEUP, "sched_waking");
+	if (!err && !s->source_count)
+		err = find_source(s, SCHED_EVENT_WAKEUP, "sched_wakeup");
+	if (err) {
+		sched_event_free(s);
+		return err;
+	}
+	if (s->source_count)
+		*attr = s->sources[0].attr;
+	*out = s;
+	return 0;
+}
+
 void sched_event_free(struct sched_event_reader *s)
 {
 	free(s);

@@ -62,6 +62,12 @@ struct sched_event_reader; /* opaque */
 /* -ENOMEM.  A capture without scheduler events is no error.  names may be NULL: comms stay untold. */
 int sched_event_new(const struct capture *c, struct string_table *names,
 		    struct sched_event_reader **out);
+/*
+ * The same for the event alone whose samples are of the thread that wakes another: sched_waking, else sched_wakeup, of perf's
+ * files.  *attr: that event; NULL: there is none.
+ */
+int sched_event_new_wakers(const struct capture *c, struct sched_event_reader **out,
+			   const struct capture_attr **attr);
 void sched_event_free(struct sched_event_reader *s); /* NULL is fine */
 
 /* Whether the capture may have events of this kind. */

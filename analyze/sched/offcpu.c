@@ -17,6 +17,9 @@
 #include "format/payload/switch_fields.h"
 #include "format/perf/trace_data.h"
 
+#define COMMON_FLAGS_OFF       2    /* in the raw data of the kernel's tracepoints: one byte */
+#define COMMON_FLAGS_INTERRUPT 0x58 /* TRACE_FLAG_NMI, _SOFTIRQ, _HARDIRQ */
+
 /* The number of an end like this.  -ENOMEM. */
 static int end_of(struct offcpu *o, const struct offcpu_end *end, uint32_t *out)
 {
@@ -87,9 +90,11 @@ struct loader {
 	struct stack_counter *sampler;
 	struct offcpu *out;
 	const struct capture_attr *waker_attr; /* NULL: wakers are not asked for, or not there */
-	const struct capture_attr *cpu_attr;   /* NULL: time on a CPU is not asked for */
-	struct thread_life *lives;             /* by id, then start */
-	struct waker *wakers;                  /* by the thread that they woke, then time */
+	struct sched_event_reader
+		*wakeups; /* of perf's files, which have wakers in these; NULL: ours */
+	const struct capture_attr *cpu_attr; /* NULL: time on a CPU is not asked for */
+	struct thread_life *lives;           /* by id, then start */
+	struct waker *wakers;                /* by the thread that they woke, then time */
 	size_t waker_count, waker_capacity;
 	uint64_t *longest_ns; /* with rows: by kind, of those with a stack */
 	bool by_period;
@@ -255,6 +260,22 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 	return err;
 }
 
+/* A waker of ours, or of perf's.  0: the sample is none. */
+static bool read_waker(const struct loader *l, const struct perf_event_header *header,
+		       struct perf_sample *s, struct trace_data_waker *out)
+{
+	struct sched_event e;
+
+	if (!l->wakeups)
+		return !perfrec_sample(header, header->size, &l->waker_attr->attr, s, NULL) &&
+		       s->raw && !trace_data_waker_decode(s->raw, s->raw_bytes, out);
+	if (sched_event_read(l->wakeups, header, &e, s) != 1)
+		return false;
+	out->tid = e.tid;
+	out->irq = s->raw[COMMON_FLAGS_OFF] & COMMON_FLAGS_INTERRUPT;
+	return true;
+}
+
 /* Its stack goes among the others, weighing nothing; waits that it ended name it by its end. */
 static int add_waker(void *ctx, const struct perf_event_header *header)
 {
@@ -265,8 +286,7 @@ static int add_waker(void *ctx, const struct perf_event_header *header)
 	struct perf_sample s;
 	int err;
 
-	if (perfrec_sample(header, header->size, &l->waker_attr->attr, &s, NULL) || !s.raw ||
-	    trace_data_waker_decode(s.raw, s.raw_bytes, &waker))
+	if (!read_waker(l, header, &s, &waker))
 		return 0;
 	if (vec_reserve(&l->wakers, &l->waker_capacity, l->waker_count + 1))
 		return -ENOMEM;
@@ -300,6 +320,11 @@ static int add_wakers(struct loader *l, const struct capture *c)
 	int err;
 
 	l->waker_attr = event_iter_find(c, TRACE_DATA_WAKER_ID);
+	if (!l->waker_attr && capture_get_kind(c) != CAPTURE_EBX) {
+		err = sched_event_new_wakers(c, &l->wakeups, &l->waker_attr);
+		if (err)
+			return err;
+	}
 	if (!l->waker_attr)
 		return 0;
 	err = event_iter_samples(c, 1u << EBX_STREAM_SCHED, l->waker_attr, add_waker, l, NULL);
@@ -517,6 +542,7 @@ void offcpu_times_done(struct offcpu_times *t)
 static void loader_done(struct loader *l)
 {
 	free(l->lives);
+	sched_event_free(l->wakeups);
 	free(l->wakers);
 	free(l->on_cpu);
 	free(l->longest_ns);

@@ -153,6 +153,10 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 	perf record -q -a -g -e sched:sched_switch,sched:sched_wakeup -o stacks.data -- sh -c 'sleep 0.1; sleep 0.1'
 	run --separate-stderr ebprec report --waits stacks.data
 	[[ $stderr != *"has no stacks"* ]] || fail "$stderr"
+	# perf has no event of wakers: the sample of sched_wakeup is of the thread that woke, or met an interrupt.
+	ebprec report -q --waits --csv --min-percent 0 stacks.data | tr -d '\r' >stacks.csv
+	grep -q '^sleep,nanosleep,\[interrupt\],2,' stacks.csv || fail "$(grep ^sleep stacks.csv)"
+	grep -q '^sh,child,sleep,' stacks.csv || fail "$(grep ^sh, stacks.csv)"
 }
 
 @test "perf record beside us has its own mappings, untouched" {

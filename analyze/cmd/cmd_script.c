@@ -215,8 +215,7 @@ static int prepare_unwinder(const struct capture *c, const struct name_roots *ro
 
 	for (size_t i = 0; !err && i < count && !run->unwinder; i++)
 		if (user_unwinder_can(c, &attrs[i], &how))
-			err = user_unwinder_new(run->model, roots->symfs, roots->opener, how,
-						&run->unwinder);
+			err = user_unwinder_new(run->model, roots, how, &run->unwinder);
 	if (!err && run->unwinder)
 		err = user_unwinder_context_new(run->unwinder, &run->script.context);
 	return err;

@@ -428,7 +428,7 @@ static int prepare_unwinder(struct second_pass *p, const struct process_model *m
 
 	if (!user_unwinder_can(p->c, p->attr, &how))
 		return 0;
-	return user_unwinder_new(model, p->query->symfs, p->query->opener, how, &p->unwinder);
+	return user_unwinder_new(model, p->query->roots, how, &p->unwinder);
 }
 
 bool load_has_stream(const struct capture *c, size_t attr)

@@ -77,8 +77,7 @@ struct load_query {
 		*parts;     /* for callers that want names only; NULL: every address counts */
 	uint64_t sample_ns; /* weighs as much in place of its period; 0: the period */
 	const struct string_table *names; /* the model's */
-	const char *symfs;                /* where to find files for stack copies; NULL: "/" */
-	int opener;                       /* the process that opens them, as in struct name_roots */
+	const struct name_roots *roots; /* where to find files for stack copies; NULL: below "/" */
 	const struct block_cache
 		*cached; /* of load_scan, for the slice of the filter; NULL: none */
 	const struct deferred_chains *later; /* of load_scan; NULL: none */

@@ -17,14 +17,14 @@
 
 /* A file's table; filled once, under the lock, and then announced by done. */
 struct slot {
-	struct module_table *table; /* NULL: there is none */
+	struct module_table *table; /* NULL: there is none, */
+	bool is_absent;             /* as the file that was recorded is not here */
 	atomic_bool done;
 };
 
 struct user_unwinder {
 	const struct process_model *model;
-	const char *symfs;
-	int opener;
+	struct name_roots roots;
 	enum unwind_arch arch;
 	struct slot *slots; /* by file of the model */
 	uint32_t slot_count;
@@ -41,8 +41,8 @@ struct user_unwinder_context {
 
 /* ---- tables ---- */
 
-static struct module_table *table_of_file(struct user_unwinder *u,
-					  const struct process_model_file *file)
+static void fill_slot(struct user_unwinder *u, const struct process_model_file *file,
+		      struct slot *slot)
 {
 	struct resolver_file want = {
 		.path = file->path,
@@ -51,31 +51,30 @@ static struct module_table *table_of_file(struct user_unwinder *u,
 		.dev_major = file->dev_major,
 		.dev_minor = file->dev_minor,
 	};
-	struct name_roots roots = { .symfs = u->symfs, .opener = u->opener };
-	struct module_table *table = NULL;
 	struct located found;
 
-	if (file_search_open(&roots, &want, &found) != NAME_FOUND)
-		return NULL;
-	/* Broken: as if it were not there. */
-	(void)module_table_from_fd(found.fd, u->rules, &table, NULL);
+	if (file_search_open(&u->roots, &want, &found) != NAME_FOUND) {
+		slot->is_absent = !file_search_is_anonymous(file->path);
+		return;
+	}
+	/* Broken: as if it had none. */
+	(void)module_table_from_fd(found.fd, u->rules, &slot->table, NULL);
 	located_done(&found);
-	return table;
 }
 
-static const struct module_table *table_of(struct user_unwinder *u, uint32_t file)
+static const struct slot *slot_of(struct user_unwinder *u, uint32_t file)
 {
 	struct slot *slot = &u->slots[file];
 
 	if (atomic_load_explicit(&slot->done, memory_order_acquire))
-		return slot->table;
+		return slot;
 	pthread_mutex_lock(&u->lock);
 	if (!atomic_load_explicit(&slot->done, memory_order_relaxed)) {
-		slot->table = table_of_file(u, process_model_file(u->model, file));
+		fill_slot(u, process_model_file(u->model, file), slot);
 		atomic_store_explicit(&slot->done, true, memory_order_release);
 	}
 	pthread_mutex_unlock(&u->lock);
-	return slot->table;
+	return slot;
 }
 
 static void lookup(void *ctx, uint64_t pc, struct walk_stack_code *out)
@@ -83,11 +82,14 @@ static void lookup(void *ctx, uint64_t pc, struct walk_stack_code *out)
 	const struct user_unwinder_context *context = ctx;
 	struct user_unwinder *u = context->unwinder;
 	struct process_model_place place;
+	const struct slot *slot;
 
 	if (!process_model_place(u->model, context->space, pc, &place))
 		return;
 	out->executable = true;
-	out->table = table_of(u, place.file);
+	slot = slot_of(u, place.file);
+	out->table = slot->table;
+	out->lacks = slot->is_absent ? UNWIND_NO_FILE : UNWIND_OK;
 	if (out->table && module_table_bias(out->table, pc, place.file_off_bytes, &out->bias))
 		out->table = NULL;
 }
@@ -214,7 +216,7 @@ void user_unwinder_context_free(struct user_unwinder_context *context)
 	free(context);
 }
 
-int user_unwinder_new(const struct process_model *model, const char *symfs, int opener,
+int user_unwinder_new(const struct process_model *model, const struct name_roots *roots,
 		      enum unwind_arch arch, struct user_unwinder **out)
 {
 	struct user_unwinder *u = calloc(1, sizeof(*u));
@@ -222,10 +224,10 @@ int user_unwinder_new(const struct process_model *model, const char *symfs, int 
 	if (!u)
 		return -ENOMEM;
 	*u = (struct user_unwinder){ .model = model,
-				     .symfs = symfs,
-				     .opener = opener,
 				     .arch = arch,
 				     .slot_count = process_model_file_count(model) };
+	if (roots)
+		u->roots = *roots;
 	pthread_mutex_init(&u->lock, NULL);
 	u->slots = calloc(u->slot_count + 1, sizeof(*u->slots));
 	if (!u->slots || rule_table_new(&u->rules)) {

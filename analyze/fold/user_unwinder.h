@@ -4,8 +4,9 @@
  *
  * `perf record --call-graph dwarf` copies a piece of the user stack into each sample and leaves
  * the unwinding to the reader.  Here each copy is walked by the tables of the files that were
- * mapped, each file's table being made once.  A file that is not here, or not the one that was
- * recorded, has no table: the walk tries the frame pointer and else ends there, with a reason.  Such captures
+ * mapped, each file's table being made once.  It is found where names are found, as in perf's cache after the
+ * program was built again.  A file that is not here, or not the one that was recorded, has no table: the walk
+ * tries the frame pointer and else ends there, with UNWIND_NO_FILE.  Such captures
  * hold no file facts: a file without a build-id is known by device and inode, as it is for its names.
  *
  * The unwinder is shared; each thread unwinds with a context of its own.
@@ -16,6 +17,7 @@
 #include <stdint.h>
 
 #include "analyze/process/process_model.h"
+#include "analyze/sym/locate/name_reason.h"
 #include "format/reader/capture.h"
 #include "format/perf/perfrec.h"
 #include "format/unwind/stack_result.h"
@@ -29,8 +31,8 @@ struct user_unwinder_context; /* opaque */
 /* Whether samples of the event have copies of stacks of a machine that can be walked here: which. */
 bool user_unwinder_can(const struct capture *c, const struct capture_attr *attr,
 		       enum unwind_arch *arch);
-/* model: sealed, borrowed.  symfs, opener: as the resolver's, borrowed.  -ENOMEM. */
-int user_unwinder_new(const struct process_model *model, const char *symfs, int opener,
+/* model: sealed, borrowed.  roots: as the resolver's, what they name is borrowed; NULL: "/" alone.  -ENOMEM. */
+int user_unwinder_new(const struct process_model *model, const struct name_roots *roots,
 		      enum unwind_arch arch, struct user_unwinder **out);
 void user_unwinder_free(struct user_unwinder *u); /* NULL is fine; after all its contexts */
 

@@ -79,6 +79,10 @@ static void write_break(const struct report *r, const struct stack_quality_cause
 		text = "it keeps no frame pointers, which perf record -g follows";
 		remedy = by_perf;
 	}
+	if (c->reason == UNWIND_NO_FILE + 1 && capture_get_kind(r->capture) != CAPTURE_EBX) {
+		text = "the file that was recorded is not here, or is another version now";
+		remedy = "find it with --debug-dir or --symfs, or record again";
+	}
 	list_cures(c->compilers, runtimes_stacks_cure, cures, sizeof(cures));
 	if (text && *cures)
 		remedy = cures;

@@ -380,7 +380,8 @@ static struct sum count_at(const struct capture *c, struct record_script *t, con
 	struct sum out = { 0 };
 	struct string_table *names = NULL;
 	struct load_stats stats;
-	struct load_query q = { .symfs = NOWHERE, .thread_count = a->threads };
+	const struct name_roots roots = { .symfs = NOWHERE };
+	struct load_query q = { .roots = &roots, .thread_count = a->threads };
 	struct load_scan scan;
 	struct stack_counter *sampler;
 	struct process_model *m;

@@ -92,3 +92,19 @@ chains() {
 	awk -f "$BATS_TEST_DIRNAME/stacks_in_common.awk" "$BATS_TEST_TMPDIR/perf.txt" "$BATS_TEST_TMPDIR/ours.txt" ||
 		fail "$(diff "$BATS_TEST_TMPDIR/perf.txt" "$BATS_TEST_TMPDIR/ours.txt" | cut -c1-2000)"
 }
+
+@test "a program that was built again: stacks are unwound by the copy in perf's cache, or the reason is the file" {
+	mkdir again
+	cp deep.c again/
+	cd again
+	gcc -O2 -o deep deep.c
+	perf record -q -F 499 --call-graph dwarf,16384 -o deep.data -- ./deep 2>record.err
+	[ -d "$HOME/.debug/.build-id" ] || perf buildid-cache -a ./deep
+	ebprec report deep.data 2>&1 >/dev/null | grep '^ebprec: stacks' >want
+	echo 'int other(void) { return 1; }' >>deep.c
+	gcc -O1 -o deep deep.c
+	same "$(cat want)" "$(ebprec report deep.data 2>&1 >/dev/null | grep '^ebprec: stacks')"
+	HOME=/nowhere ebprec report deep.data >/dev/null 2>gone
+	grep -q 'break off in deep: the file that was recorded is not here, or is another version now (find it with --debug-dir' gone ||
+		fail "$(cat gone)"
+}

@@ -23,11 +23,9 @@
 #include "analyze/sym/symtab/symtab.h"
 #include "format/unwind/eh_frame.h"
 
-/* The code of an FDE. */
+/* The code of an FDE.  function: where its function begins, which is its own start until function_parts_join(). */
 struct function_part {
-	uint64_t start;
-	uint64_t
-		function; /* where the function begins that it is of: its own start, until function_parts_join() */
+	uint64_t start, function;
 	uint32_t size_bytes;
 };
 

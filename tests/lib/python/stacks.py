@@ -2,8 +2,9 @@
 """
 stacks - a program whose Python stacks are known, and what holds sampled ones to them
 
-stacks.py run TRUTH SECONDS [THREADS]: runs each piece of work once under sys.setprofile(), which sees every call,
-and writes the stacks that it saw (names, outermost first, a line each); then does the same work over and over.
+stacks.py run TRUTH SECONDS [THREADS [calls | collections | imports]]: runs each piece of work twice under sys.setprofile(), which
+sees every call, and writes the stacks that it saw (names, outermost first, a line each); then does the same work over
+and over.  There is no garbage collection but those of the work: in another one a function can be called anywhere.
 stacks.py check TRUTH [unqualified]: reads folded stacks, and prints how many of those in threads (the work is done there) are in the
 interpreter's loop, how many of these have Python frames, and how many of these are stacks of TRUTH; the others
 are printed to stderr.  A call of a generator runs its first instruction, which makes the generator: no call is
@@ -12,6 +13,8 @@ the classes and functions that they are in.
 """
 import asyncio
 import functools
+import gc
+import importlib
 import json
 import sys
 import threading
@@ -112,7 +115,34 @@ def fail(n):
         burn(n)
 
 
-def work(loop):
+class Cycle:
+    def __init__(self):
+        self.itself = self
+
+    def __del__(self):
+        burn(20)
+
+
+def at_collection(phase, info):
+    burn(50)
+
+
+def collections(loop):
+    gc.callbacks.append(at_collection)
+    for _ in range(30):
+        Cycle()
+    gc.collect()
+    gc.callbacks.remove(at_collection)
+
+
+def imports(loop):
+    for module in "email.mime.text", "unittest.mock", "xml.dom.minidom", "json.tool":
+        for name in [n for n in sys.modules if n.split(".")[0] == module.split(".")[0]]:
+            del sys.modules[name]
+        importlib.import_module(module)
+
+
+def calls(loop):
     burn(3000)
     recurse(40)
     sum(generate(100))
@@ -128,22 +158,28 @@ def work(loop):
     fail(100)
 
 
-def thread(end, known):
+def work(loop, kind):
+    {"calls": calls, "collections": collections, "imports": imports}[kind](loop)
+
+
+def thread(end, known, kind):
     loop = asyncio.new_event_loop()
     if not known:
         sys.setprofile(note)
-        work(loop)
+        for _ in range(2):
+            work(loop, kind)
         sys.setprofile(None)
         loop.close()
         return
     while time.monotonic() < end:
-        work(loop)
+        work(loop, kind)
         time.sleep(0.001)
     loop.close()
 
 
-def run(path, seconds, threads):
-    learner = threading.Thread(target=thread, args=(0, False))
+def run(path, seconds, threads, kind):
+    gc.disable()
+    learner = threading.Thread(target=thread, args=(0, False, kind))
     learner.start()
     learner.join()
     with open(path, "w") as f:
@@ -152,7 +188,7 @@ def run(path, seconds, threads):
         for s in sorted(generators):
             print("!" + s, file=f)
     end = time.monotonic() + seconds
-    many = [threading.Thread(target=thread, args=(end, True)) for _ in range(threads)]
+    many = [threading.Thread(target=thread, args=(end, True, kind)) for _ in range(threads)]
     for t in many:
         t.start()
     for t in many:
@@ -193,6 +229,7 @@ def below(names):
 
 if __name__ == "__main__":
     if sys.argv[1] == "run":
-        run(sys.argv[2], float(sys.argv[3]), int(sys.argv[4]) if len(sys.argv) > 4 else 1)
+        threads, kind = sys.argv[4:] + ["1", "calls"][len(sys.argv[4:]):]
+        run(sys.argv[2], float(sys.argv[3]), int(threads), kind)
     else:
         check(sys.argv[2], (lambda name: name.rsplit(".", 1)[-1]) if sys.argv[3:] == ["unqualified"] else str)

@@ -48,7 +48,7 @@ int source_write_all(int fd, const uint8_t *data, size_t size_bytes)
 	return 0;
 }
 
-/* What does not begin like one is no capture, however long it is: /dev/zero has no end. */
+/* A source that does not begin like one is no capture, however long it is: /dev/zero has no end. */
 static bool begins_like_capture(const struct source *s)
 {
 	uint8_t magic[8];

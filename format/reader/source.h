@@ -7,8 +7,8 @@
  * running.  Copying costs nothing that can be measured: the copied bytes are compressed, 40 KiB for
  * each 256 KiB of records.  A source without offsets or without a size (a pipe, a device, a file of
  * /proc) is first copied to a temporary file without a name; so is a capture that went through a pipe
- * (pipe_spool.h), and one that a page carries (page_spool.h).  Of what does not begin like one of these
- * only the beginning is copied, by which the reader refuses it: a device may have no end.
+ * (pipe_spool.h), and one that a page carries (page_spool.h).  Another source is copied no further than
+ * its beginning, by which the reader refuses it: a device may have no end.
  *
  * A source is read-only after opening; any number of threads may read it.
  */

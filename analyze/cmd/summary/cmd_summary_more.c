@@ -61,9 +61,11 @@ void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t or
 
 /* ---- waits ---- */
 
-#define JSON_MISSED "would_run"
-#define TEXT_MISSED "missed_run_time"
-#define RECORDER    "ebprec-record" /* it waits for the others, and would not run without them */
+#define JSON_MISSED  "would_run"
+#define TEXT_MISSED  "missed_run_time"
+#define TEXT_TOTAL   "total_wait"
+#define TEXT_THREADS "threads"
+#define RECORDER     "ebprec-record" /* it waits for the others, and would not run without them */
 
 /* Threads of one name that waited for one reason. */
 struct waited {
@@ -125,20 +127,27 @@ static size_t join_waits(const struct flat *times, const struct flat *busy,
 	return count;
 }
 
-/* For people no wait is longer than the time that is shown: more of it is of several threads. */
-static void show_wait_time(struct text_table *v, uint64_t ns, uint64_t window_ns, bool json)
+/* Times of all threads of a name together; for people in milliseconds, and with how many at least waited at once. */
+static void show_wait_times(struct text_table *v, const struct waited *w,
+			    const struct waits_style *style)
 {
-	uint64_t threads = window_ns ? ns / window_ns + (ns % window_ns != 0) : 1;
+	uint64_t window_ns = style->window_ns;
+	uint64_t threads = window_ns ? w->ns / window_ns + (w->ns % window_ns != 0) : 1;
 	char text[64];
 
-	if (json || threads < 2) {
-		text_table_ns(v, "time", ns);
+	if (style->json) {
+		text_table_ns(v, JSON_MISSED, w->would_run_us * NS_PER_US);
+		text_table_ns(v, "time", w->ns);
 		return;
 	}
-	ns /= threads;
-	snprintf(text, sizeof(text), "%" PRIu64 " x %" PRIu64 ".%09" PRIu64 " s", threads,
-		 ns / NS_PER_SECOND, ns % NS_PER_SECOND);
-	text_table_measure(v, "time", text);
+	snprintf(text, sizeof(text), "%.3f s", (double)w->would_run_us / 1e6);
+	text_table_measure(v, TEXT_MISSED, text);
+	snprintf(text, sizeof(text), "%.3f s", (double)w->ns / 1e9);
+	text_table_measure(v, TEXT_TOTAL, text);
+	*text = '\0';
+	if (threads > 1)
+		snprintf(text, sizeof(text), "%" PRIu64 " or more", threads);
+	text_table_text(v, TEXT_THREADS, text);
 }
 
 static void show_waits(struct text_table *v, const struct report *r, const struct row_keys *keys,
@@ -149,9 +158,7 @@ static void show_waits(struct text_table *v, const struct report *r, const struc
 					    *frame = &keys->labels[list[i].frame];
 
 		text_table_row(v);
-		text_table_ns(v, style->json ? JSON_MISSED : TEXT_MISSED,
-			      list[i].would_run_us * NS_PER_US);
-		show_wait_time(v, list[i].ns, style->window_ns, style->json);
+		show_wait_times(v, &list[i], style);
 		text_table_text(v, "comm", string_table_text(r->names, group->texts[KEY_COMM]));
 		text_table_text(v, "wait", string_table_text(r->names, frame->texts[KEY_SYMBOL]));
 	}
@@ -193,8 +200,9 @@ int cmd_summary_waits(struct text_table *v, const struct capture *c,
 		      const struct report_query *asked, struct offcpu_times *times,
 		      const struct waits_style *style)
 {
-	const char *const columns[] = { style->json ? JSON_MISSED : TEXT_MISSED, "time", "comm",
-					"wait" };
+	static const char *const all[] = { JSON_MISSED, "time", "comm", "wait" };
+	static const char *const shown[] = { TEXT_MISSED, TEXT_TOTAL, TEXT_THREADS, "comm",
+					     "wait" };
 	struct report_query query = *asked;
 	struct waits_style how = *style;
 	struct report r;
@@ -213,7 +221,7 @@ int cmd_summary_waits(struct text_table *v, const struct capture *c,
 	query.times = times;
 	query.fields = GROUP_COMM | (query.fields & GROUP_CGROUP);
 	err = report_make(&r, &query);
-	text_table_begin(v, "waits", columns, sizeof(columns) / sizeof(columns[0]));
+	text_table_begin(v, "waits", style->json ? all : shown, style->json ? 4 : 5);
 	if (!err)
 		err = add_up_waits(v, &r, &how);
 	text_table_end(v);

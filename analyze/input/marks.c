@@ -599,19 +599,34 @@ static int find_one_span(const struct marks *m, const struct string_table *names
 	return 0;
 }
 
+/* The thread that had a span, and those before: 0 when they are of several. */
+static void join_thread(const struct marks *m, const struct markspan *span, bool is_first,
+			uint32_t *tid)
+{
+	uint32_t of = m->marks[span->begin].tid;
+
+	*tid = is_first || *tid == of ? of : 0;
+}
+
 int marks_during(const struct marks *m, const struct string_table *names, const char *span,
-		 struct time_span **out, size_t *count, const char **missing)
+		 struct time_span **out, size_t *count, const char **missing, uint32_t *tid)
 {
 	const struct markspan *one;
 	struct parts p = { 0 };
 	int err = 0;
 
 	*missing = span;
-	for (size_t i = 0; !err && i < m->span_count; i++)
-		if (is_span_called(m, names, i, span))
-			err = add_part(&p, m->spans[i].start_ns, m->spans[i].end_ns);
+	*tid = 0;
+	for (size_t i = 0; !err && i < m->span_count; i++) {
+		if (!is_span_called(m, names, i, span))
+			continue;
+		join_thread(m, &m->spans[i], !p.count, tid);
+		err = add_part(&p, m->spans[i].start_ns, m->spans[i].end_ns);
+	}
 	if (!err && !p.count) {
 		err = find_one_span(m, names, span, &one, count);
+		if (!err)
+			join_thread(m, one, true, tid);
 		if (!err)
 			err = add_part(&p, one->start_ns, one->end_ns);
 	}

@@ -75,9 +75,10 @@ int marks_times(const struct marks *m, const struct string_table *names, const c
  * is called to; rising and apart.  A mark is called by its text, its name, or GROUP/NAME.  *out is
  * owned.  -ENOENT: there is none; then *missing is the word that nothing is called.  -ERANGE: there are
  * spans of that name, as many as *count, but no 17th, or none that ended.  -ENOMEM.
+ * *tid: the thread that all these spans are of; 0: they are of several.
  */
 int marks_during(const struct marks *m, const struct string_table *names, const char *span,
-		 struct time_span **out, size_t *count, const char **missing);
+		 struct time_span **out, size_t *count, const char **missing, uint32_t *tid);
 int marks_between(const struct marks *m, const struct string_table *names, const char *from,
 		  const char *to, struct time_span **out, size_t *count, const char **missing);
 

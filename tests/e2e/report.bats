@@ -607,6 +607,14 @@ spans_of() {
 	# Their samples are those of the window, and --during knows their times.
 	same "$(ebprec report -q --time 0.030,0.040 --folded c.data)" "$(ebprec report -q --during outer --folded part.data)"
 	same "$(ebprec script -q --time 0.030,0.040 c.data)" "$(ebprec script -q part.data)"
+	# A span is of one thread, and its time is of all: that is noted, unless it is asked for, or the spans are of several.
+	contains "$(ebprec report --during outer c.data 2>&1 >/dev/null)" \
+		"--during 'outer' counts all threads in that time; the span is of thread 10 (--tid 10 shows that thread alone)"
+	for options in "-q --during outer" "--during outer --tid 10" "--during start" "--time 0.030,0.040"; do
+		# shellcheck disable=SC2086 # words
+		run --separate-stderr ebprec report $options c.data
+		[[ $stderr != *"counts all threads"* ]] || fail "$options: $stderr"
+	done
 	# A part of a slice is a slice of that part; scrubbed, it has no names.
 	ebprec slice -q --time 0.0215,0.0425 -o outer.data c.data
 	ebprec slice -q --time 0.030,0.040 -o inner.data outer.data

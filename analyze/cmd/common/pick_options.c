@@ -288,7 +288,8 @@ static int read_marks(const struct time_options *when, const char *path, const s
 	if (err)
 		return message_error("cannot read '%s': %s", path, strerror(-err));
 	if (when->during)
-		err = marks_during(&marks, names, when->during, &parts, &count, &missing);
+		err = marks_during(&marks, names, when->during, &parts, &count, &missing,
+				   &f->span_tid);
 	else
 		err = marks_between(&marks, names, when->between.first, when->between.second,
 				    &parts, &count, &missing);
@@ -462,6 +463,16 @@ static int choose_time(const struct capture_attr *attr, const char *path, struct
 			     event_name(attr), path);
 }
 
+/* A span is of a thread, and its time is everybody's. */
+static void note_thread(const struct time_options *when, const struct filter *f)
+{
+	if (when->during && f->span_tid && !f->tid_count)
+		message_note(
+			"--during '%s' counts all threads in that time; the span is of thread %" PRIu32
+			" (--tid %" PRIu32 " shows that thread alone)",
+			when->during, f->span_tid, f->span_tid);
+}
+
 int pick_options_resolve(const struct pick_options *opts, const struct usage *usage,
 			 const char *path, bool quiet, const struct report *r, struct picked *p)
 {
@@ -471,6 +482,8 @@ int pick_options_resolve(const struct pick_options *opts, const struct usage *us
 
 	status = pick_options_time(&opts->when, usage, path, r->capture, report_span(r),
 				   &p->filter);
+	if (!status && !quiet)
+		note_thread(&opts->when, &p->filter);
 	if (!status)
 		status = choose_event(opts, path, r, &p->query.attr);
 	if (!status && !strcmp(p->weight_name, "time_ns"))

@@ -29,6 +29,7 @@ struct filter {
 	 */
 	struct time_span *parts;
 	size_t part_count;
+	uint32_t span_tid; /* the thread whose spans they are; 0: those of several, or none */
 };
 
 struct filter_error {

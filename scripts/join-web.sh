@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# join-web.sh OUT_DIR - writes OUT_DIR/viewer.js, head.html and tail.html from analyze/web/
+# join-web.sh OUT_DIR - writes OUT_DIR/viewer.js, page.css, head.html and tail.html from analyze/web/
 #
 # The modules become one script, each before those that import it; imports, the word "export", comments,
 # empty lines and indentation are left out: all names are in one function then, and each page carries it.  The policy in the head names script and styles by their hashes.
@@ -60,6 +60,8 @@ if grep -niE '</script|<!--' "$out/viewer.js" >&2; then
 	exit 1
 fi
 
+sed -e '/^\/\*.*\*\/$/d' -e "s/^$(printf '\t')*//" "$web/page.css" >"$out/page.css"
+
 hash() {
 	sha256sum <"$1" | cut -c1-64 | tr a-f A-F | basenc --base16 -d | base64 -w0
 }
@@ -67,11 +69,11 @@ hash() {
 {
 	printf '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
 	printf '<meta http-equiv="Content-Security-Policy" content="default-src '"'none'"'; script-src '"'sha256-%s'"'; ' "$(hash "$out/viewer.js")"
-	printf 'style-src '"'sha256-%s'"'; require-trusted-types-for '"'script'"'; trusted-types '"'none'"'; ' "$(hash "$web/page.css")"
+	printf 'style-src '"'sha256-%s'"'; require-trusted-types-for '"'script'"'; trusted-types '"'none'"'; ' "$(hash "$out/page.css")"
 	printf 'base-uri '"'none'"'; form-action '"'none'"'">\n'
 	printf '<meta name="referrer" content="no-referrer"><meta name="color-scheme" content="light dark">\n'
 	printf '<meta name="viewport" content="width=device-width, initial-scale=1">\n<style>'
-	cat "$web/page.css"
+	cat "$out/page.css"
 	printf '</style>\n'
 } >"$out/head.html"
 {

@@ -15,7 +15,6 @@ function count_rows(samples, { cpus, stacks }, slots, from, to, sums, sign) {
 		for (let i = from; i < to; i++)
 			weights[slots[i]] += sign;
 		sums.sum += sign * (to - from);
-		sums.rows += sign * (to - from);
 		return;
 	}
 	for (let i = from; i < to; i++) {
@@ -24,7 +23,6 @@ function count_rows(samples, { cpus, stacks }, slots, from, to, sums, sign) {
 		const w = weight ? sign * weight[i] : sign;
 		weights[slots[i]] += w;
 		sums.sum += w;
-		sums.rows += sign;
 	}
 }
 
@@ -53,7 +51,7 @@ function count_add(model, filter, slots, sums, sign) {
 
 // slots: by row, where in a list of so many sums its weight belongs.
 export function count_slots(model, filter, slots, slot_count) {
-	const sums = { weights: new Float64Array(slot_count), sum: 0, rows: 0 };
+	const sums = { weights: new Float64Array(slot_count), sum: 0 };
 	count_add(model, filter, slots, sums, 1);
 	return sums;
 }

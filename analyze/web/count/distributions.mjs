@@ -39,8 +39,8 @@ function beta_cdf(x, a, b) {
 		return 0;
 	if (x >= 1)
 		return 1;
-	return x < (a + 1) / (a + b + 2) ? Math.exp(beta_log_term(x, a, b)) * beta_fraction(x, a, b) / a
-		: 1 - Math.exp(beta_log_term(x, a, b)) * beta_fraction(1 - x, b, a) / b;
+	const scale = Math.exp(beta_log_term(x, a, b));
+	return x < (a + 1) / (a + b + 2) ? scale * beta_fraction(x, a, b) / a : 1 - scale * beta_fraction(1 - x, b, a) / b;
 }
 
 function beta_quantile(p, a, b) {

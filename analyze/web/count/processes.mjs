@@ -20,14 +20,15 @@ export function processes_table(model, filter) {
 	const { processes, waits, samples, tasks } = model, at = processes_at(processes);
 	processes.slots ||= samples.task.map((task, i) => at(tasks.pid[task], samples.time[i])); // which samples are whose
 	const { weights } = count_slots(model, filter, processes.slots, processes.count + 1);
-	const rows = Array.from(weights, (weight, i) => ({ i, weight, run_ns: 0, off_ns: 0, unknown_ns: 0 }));
+	const rows = Array.from(weights, (weight, i) => ({ i, weight, run_ns: 0, off_ns: 0 }));
 	for (let t = 0; waits && t < waits.threads.count; t++) {
 		if (!filter.threads[t])
 			continue;
 		const row = rows[at(waits.threads.pid[t], waits.threads.begin[t] / 1000 + 1)];
 		waits_pieces(model, t, filter.ranges, (i, ns) => {
 			const state = waits.pieces.state[i];
-			row[state === STATE_RUN ? "run_ns" : state === STATE_UNKNOWN ? "unknown_ns" : "off_ns"] += ns;
+			if (state !== STATE_UNKNOWN)
+				row[state === STATE_RUN ? "run_ns" : "off_ns"] += ns;
 		});
 	}
 	const { weight: other } = rows.pop();

@@ -47,7 +47,7 @@ export function states_account(model, filter) {
 				else
 					ns[state] += part;
 			});
-	return { ns, before, off: list_sum(ns) - ns[STATE_RUN] - ns[STATE_UNKNOWN] };
+	return { ns, before };
 }
 
 // Nanoseconds of all CPUs in the filter's times, whatever else it selects: of programs and of the kernel, which share the time of threads

@@ -204,17 +204,15 @@ export function waits_weigh(model, rows, filter) {
 // Microseconds by slot: each is rounded for itself, as the program does with its stacks.
 export function waits_count_slots(rows, filter, ns, slots, slot_count) {
 	const weights = new Float64Array(slot_count);
-	let sum = 0, count = 0;
+	let sum = 0;
 	for (let r = 0; r < rows.count; r++)
-		if (ns[r] && (!filter.stacks || filter.stacks[rows.stack[r]])) {
+		if (!filter.stacks || filter.stacks[rows.stack[r]])
 			weights[slots[r]] += ns[r];
-			count++;
-		}
 	for (let i = 0; i < slot_count; i++) {
 		weights[i] = Math.floor((weights[i] + 500) / 1000);
 		sum += weights[i];
 	}
-	return { weights, sum, rows: count };
+	return { weights, sum };
 }
 
 // ---- the table of `ebprec report --waits` ----

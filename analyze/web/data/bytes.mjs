@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // bytes - base64, zlib streams and LEB128 varints, as docs/PAGE.md has them.  Broken input throws an Error of one line.
+import { refuse } from "./lists.mjs";
 
 export function bytes_from_base64(text = "") {
 	try {
@@ -8,7 +9,7 @@ export function bytes_from_base64(text = "") {
 			bytes[i] = chars.charCodeAt(i);
 		return bytes;
 	} catch {
-		throw new Error("a data block is not base64: the file was cut or changed");
+		refuse("a data block is not base64: the file was cut or changed");
 	}
 }
 
@@ -23,23 +24,23 @@ export async function bytes_inflate(packed, want) {
 			const { value } = chunk;
 			if (size + value.length > want) {
 				await reader.cancel();
-				throw new Error("longer than in its head");
+				refuse("longer than in its head");
 			}
 			out.set(value, size);
 			size += value.length;
 		}
 	} catch (error) {
-		throw new Error("a data block cannot be unpacked: " + error.message);
+		refuse("a data block cannot be unpacked: " + error.message);
 	}
 	if (size !== want)
-		throw new Error("a data block is shorter than in its head");
+		refuse("a data block is shorter than in its head");
 	return out;
 }
 
 // count numbers, which fill [from, to) exactly: as Uint32Array where they fit, else as Float64Array.
 export function bytes_varints(bytes, from, to, count) {
 	if (to - from < count)
-		throw new Error("a column is shorter than its rows");
+		refuse("a column is shorter than its rows");
 	/** @type {any} */
 	let out = new Uint32Array(count);
 	let at = from;
@@ -49,7 +50,7 @@ export function bytes_varints(bytes, from, to, count) {
 			value -= 128;
 		while (byte > 127) {
 			if (at >= to || scale > 2 ** 56)
-				throw new Error("a column ends within a number");
+				refuse("a column ends within a number");
 			byte = bytes[at++];
 			value += (byte & 127) * scale;
 			scale *= 128;
@@ -57,11 +58,11 @@ export function bytes_varints(bytes, from, to, count) {
 		if (value > 0xffffffff && out instanceof Uint32Array)
 			out = Float64Array.from(out);
 		if (value > Number.MAX_SAFE_INTEGER)
-			throw new Error("a number is larger than 2^53");
+			refuse("a number is larger than 2^53");
 		out[i] = value;
 	}
 	if (at !== to)
-		throw new Error("a column is longer than its rows");
+		refuse("a column is longer than its rows");
 	return out;
 }
 
@@ -77,6 +78,6 @@ export function bytes_signed(numbers) {
 export function bytes_texts(bytes, from, to, count) {
 	const texts = new TextDecoder("utf-8", { fatal: true }).decode(bytes.subarray(from, to)).split("\0");
 	if (texts.pop() !== "" || texts.length !== count)
-		throw new Error("the strings are not as many as their rows");
+		refuse("the strings are not as many as their rows");
 	return texts;
 }

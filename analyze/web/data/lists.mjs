@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // lists - sums of lists, places in lists that rise, and maps whose values are made when they are first asked for
 
+/** Throws an error with a reason of one line. @returns {never} */
+export function refuse(why) {
+	throw new Error(why);
+}
+
 export function list_sum(list) {
 	return list.reduce((a, b) => a + b, 0);
 }

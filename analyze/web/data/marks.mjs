@@ -29,7 +29,7 @@ export function marks_selected(model, selection, ranges) {
 
 // The smallest length that at least this share of all does not exceed.
 function marks_quantile(lengths, share) {
-	return lengths[Math.max(0, Math.min(lengths.length, Math.ceil(share * lengths.length)) - 1)];
+	return lengths[Math.ceil(share * lengths.length) - 1];
 }
 
 // A row for each name, in the order in which they came: group, name, is_span, count, unended, and of spans that ended

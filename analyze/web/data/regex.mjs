@@ -5,6 +5,7 @@
 // expression may come with a link.  Here all ways are followed at once: sets of places in the expression are states, made when
 // a text first leads to them.  The browser's own read single characters.  Known are . [] [^] [:alpha:] () (?:) | * + ? {m,n}
 // ^ $ \w \s \d \b and their opposites; what is not, is refused by an Error.
+import { refuse } from "./lists.mjs";
 
 const REGEX_MOST = 2000, REGEX_STATES = 1000, REGEX_DEPTH = 100;
 const END = -1, START = -2; // in place of characters
@@ -19,7 +20,7 @@ const REGEX_NAMED = { alpha: "\\p{L}", digit: "0-9", alnum: "\\p{L}0-9", upper: 
 function regex_parse(text, caseless) {
 	const at = { list: text.match(REGEX_TOKENS) || [], i: 0, depth: 0, caseless }, tree = regex_choice(at);
 	if (at.i < at.list.length)
-		throw new Error("a ) too many");
+		refuse("a ) too many");
 	return tree;
 }
 
@@ -41,13 +42,13 @@ function regex_repeated(at, what) {
 		const [least, most] = { "*": [0, Infinity], "+": [1, Infinity], "?": [0, 1] }[token] ||
 			(bounds ? [Number(bounds[1]), bounds[3] ? Number(bounds[3]) : bounds[2] ? Infinity : Number(bounds[1])] : []);
 		if (token === "{")
-			throw new Error("a { without {number} or {number,number}");
+			refuse("a { without {number} or {number,number}");
 		if (least === undefined)
 			return what;
 		if (least > most)
-			throw new Error("numbers in { } out of order");
+			refuse("numbers in { } out of order");
 		if (what.assert)
-			throw new Error("nothing to repeat");
+			refuse("nothing to repeat");
 		at.i++;
 		what = { what, least, most };
 	}
@@ -55,15 +56,15 @@ function regex_repeated(at, what) {
 
 function regex_group(at) {
 	if (++at.depth > REGEX_DEPTH)
-		throw new Error("too many ( within another");
+		refuse("too many ( within another");
 	if (at.list[at.i] === "?") {
 		if (at.list[at.i + 1] !== ":")
-			throw new Error("(?" + (at.list[at.i + 1] || "") + " is not known here");
+			refuse("(?" + (at.list[at.i + 1] || "") + " is not known here");
 		at.i += 2;
 	}
 	const inside = regex_choice(at);
 	if (at.list[at.i++] !== ")")
-		throw new Error("a ( without )");
+		refuse("a ( without )");
 	at.depth--;
 	return inside;
 }
@@ -75,9 +76,9 @@ function regex_one(at) {
 	if (/^(\^|\$|\\[bB])$/.test(token))
 		return { assert: token.slice(-1) };
 	if (/^[*+?{]/.test(token))
-		throw new Error("nothing to repeat");
+		refuse("nothing to repeat");
 	if (token === "[" || token === "\\")
-		throw new Error(token === "[" ? "a [ without ]" : "a \\ at the end");
+		refuse(token === "[" ? "a [ without ]" : "a \\ at the end");
 	if (/^[.[\\]/.test(token))
 		return { test: regex_set(token, at.caseless) };
 	const fold = (char) => (at.caseless ? char.toLowerCase() : char), own = fold(token);
@@ -88,14 +89,14 @@ function regex_one(at) {
 function regex_set(token, caseless) {
 	const inside = token.replace(/(?!^)\[:([a-z]+):\]|\\(.)|(?<=^\[\^?)\]/gsu, (part, name, escaped) => {
 		if (name ? !Object.hasOwn(REGEX_NAMED, name) : /[A-Za-z0-9]/.test(escaped || "") && !/[dDwWsSnrtfv]/.test(escaped))
-			throw new Error(part + " is not known here");
+			refuse(part + " is not known here");
 		return name ? REGEX_NAMED[name] : !escaped ? "\\]" : /[\w\\\]^-]/.test(escaped) ? part : escaped;
 	});
 	try {
 		const regex = new RegExp("^" + (token === "." ? "[^\\n]" : token[0] === "[" ? inside : "[" + inside + "]") + "$", caseless ? "iu" : "u");
 		return (char) => regex.test(char);
 	} catch {
-		throw new Error("a range in [ ] out of order");
+		refuse("a range in [ ] out of order");
 	}
 }
 
@@ -103,7 +104,7 @@ function regex_set(token, caseless) {
 
 function regex_place(places, place) {
 	if (places.push(place) > REGEX_MOST)
-		throw new Error("too long an expression");
+		refuse("too long an expression");
 	return places.length - 1;
 }
 

@@ -85,6 +85,11 @@ export function dom_canvas(canvas, width, height) {
 	return context;
 }
 
+// Keys with these are the browser's own.
+export function dom_is_shortcut({ ctrlKey, altKey, metaKey }) {
+	return ctrlKey || altKey || metaKey;
+}
+
 export function dom_color(name) {
 	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 }

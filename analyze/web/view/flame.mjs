@@ -2,7 +2,7 @@
 // flame - the graph of calls: a canvas for eyes, and beside it a tree that screen readers and keys walk
 import { changes_interval, changes_ratio } from "./changes.mjs";
 import { COMPARE_RESULTS } from "../count/compare.mjs";
-import { dom_canvas, dom_color, dom_tip, dom_tip_make, el } from "./dom.mjs";
+import { dom_canvas, dom_color, dom_is_shortcut, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { KINDS } from "../data/kinds.mjs";
 import { link_names, link_names_of } from "../data/link.mjs";
 import { layout_chart, layout_find, layout_graph, layout_thread } from "../count/layout.mjs";
@@ -141,12 +141,11 @@ export function flame_picture(flame) {
 // The same as text: what draws on a canvas writes elements.
 export function flame_svg(flame) {
 	const list = [], safe = (text) => text.replace(/[&<>"\u0000-\u001f]/g, (c) => "&#" + Math.max(32, c.charCodeAt(0)) + ";");
-	const tag = (name, attributes) => "<" + name + Object.entries(attributes).map(([key, value]) => " " + key + '="' + (typeof value === "number" ? Math.round(value * 100) / 100 : value) + '"').join("") + ">";
-	const pen = { globalAlpha: 1, fillStyle: "", strokeRect: () => {},
-		fillRect: (x, y, width, height) => list.push(tag("rect", { x, y, width, height, fill: pen.fillStyle, opacity: pen.globalAlpha }) + "</rect>"),
-		fillText: (text, x, y) => list.push(tag("text", { x, y: y + 4, fill: pen.fillStyle }) + safe(text) + "</text>") };
-	list.push(tag("svg", { xmlns: "http://www.w3.org/2000/svg", width: flame.scroll.clientWidth, height: flame.layout.rows * FLAME_ROW, "font-family": "monospace", "font-size": FLAME_FONT }),
-		tag("rect", { width: "100%", height: "100%", fill: flame.colors.gap }) + "</rect>");
+	const width = flame.scroll.clientWidth, height = flame.layout.rows * FLAME_ROW, pen = { globalAlpha: 1, fillStyle: flame.colors.gap, strokeRect: () => {},
+		fillRect: (x, y, w, h) => list.push(`<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${pen.fillStyle}" opacity="${pen.globalAlpha}"/>`),
+		fillText: (text, x, y) => list.push(`<text x="${x.toFixed(1)}" y="${y + 4}" fill="${pen.fillStyle}">${safe(text)}</text>`) };
+	list.push(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="monospace" font-size="${FLAME_FONT}">`);
+	pen.fillRect(0, 0, width, height);
 	for (const place of flame.layout.frames) {
 		list.push("<g><title>" + safe(flame_text(flame, place.node, place)) + "</title>");
 		flame_frame(flame, pen, place, place.row * FLAME_ROW);
@@ -275,7 +274,7 @@ function flame_beside({ layout: { frames }, at }, key) {
 
 function flame_key(flame, event) {
 	const { app } = flame, node = flame.current;
-	if (event.ctrlKey || event.altKey || event.metaKey)
+	if (dom_is_shortcut(event))
 		return;
 	if (flame.layout.us && flame.at && event.key.startsWith("Arrow")) {
 		const place = flame_beside(flame, event.key);

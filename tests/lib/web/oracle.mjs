@@ -114,7 +114,7 @@ function check_marks(selection) {
 	check("marks", words, text.slice(text.indexOf("\n") + 1), marks_text(marks_summary(model, marks_selected(model, selection, filter_ranges(model, selection)))));
 }
 
-let rows = 0, filled = 0, around = 0;
+let filled = 0, around = 0;
 
 // A line a node of the tree: its path, and its weight with all below it and alone.
 function tree_lines(nodes) {
@@ -152,8 +152,7 @@ function check_measure(measure, selection, words) {
 		check("waits", words, report(["--waits", "--csv", "--min-percent", "0", ...words]),
 			waits_csv(waits_table(model, measure.rows, filter, (frame) => functions_is_kernel(model, frame))));
 	check_around(measure, filter, words, functions);
-	rows += sums.rows;
-	filled += sums.rows ? 1 : 0;
+	filled += sums.sum ? 1 : 0;
 }
 
 // Some selections have no command: others are made in their place.
@@ -169,7 +168,7 @@ for (let i = 0, checked = 0; checked < Number(count_text) && i < 20 * Number(cou
 		check_marks(selection);
 	check("links", words, JSON.stringify(selection), JSON.stringify(link_read(link_write({ selection })).selection));
 }
-if (!rows && (model.samples.count || model.waits)) {
+if (!filled && (model.samples.count || model.waits)) {
 	console.error("no selection had samples");
 	process.exit(1);
 }

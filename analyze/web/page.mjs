@@ -6,7 +6,7 @@ import { command_around, command_lacks, command_line } from "./data/command.mjs"
 import { count_by_stack } from "./count/count.mjs";
 import { counting_make } from "./view/counting.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
-import { dom_button, dom_command, dom_legend, dom_section, dom_text, el } from "./view/dom.mjs";
+import { dom_button, dom_command, dom_is_shortcut, dom_legend, dom_section, dom_text, el } from "./view/dom.mjs";
 import { filter_all, filter_join_times, filter_make } from "./data/filter.mjs";
 import { flame_describe, flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
@@ -191,7 +191,7 @@ function page_legend(app) {
 
 function page_keys() {
 	const keys = [["drag", "select time; with Shift one more range, with Alt what it is compared with; double click selects all"], ["/", "find functions"], ["Esc", "find nothing, then select all"],
-		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
+		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["arrows over time", "read a row at a moment"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
 		["Enter", "zoom to the frame; over time, select that of the call"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"]];
 	return el("dl.keys", ...keys.flatMap(([key, text]) => [el("dt", key), el("dd", text)]));
 }
@@ -393,7 +393,7 @@ function page_key(app, event) {
 		i: () => page_toggle(app, "order", "up", "down"),
 		d: () => page_toggle(app, "theme", ...(getComputedStyle(document.documentElement).colorScheme === "dark" ? ["light", "dark"] : ["dark", "light"])),
 	}[event.key];
-	if (!act || event.ctrlKey || event.altKey || event.metaKey || (event.key !== "Escape" && event.target.matches("input, select")))
+	if (!act || dom_is_shortcut(event) || (event.key !== "Escape" && event.target.matches("input, select")))
 		return;
 	act();
 	event.preventDefault();

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // model - the tables of a page in memory: typed arrays, checked once, so that no reader needs to check them
-import { map_get } from "./lists.mjs";
+import { map_get, refuse } from "./lists.mjs";
 import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_varints } from "./bytes.mjs";
 
 export const FRAME_KERNEL = 1, FRAME_INLINED = 2, FRAME_SAME_ROW = 4;
 export const NODE_ROOT = 0;
-
-function model_refuse(what) {
-	throw new Error(what);
-}
 
 // The columns of a table by name, and count: how many rows it has.
 async function model_table({ name, rows, bytes, columns }, text) {
@@ -17,9 +13,9 @@ async function model_table({ name, rows, bytes, columns }, text) {
 	const table = { __proto__: null };
 	let at = 0;
 	if (rows >>> 0 !== rows)
-		model_refuse("table '" + name + "' has no number of rows");
+		refuse("table '" + name + "' has no number of rows");
 	for (const column of columns) {
-		const end = at + column.bytes, list = end <= unpacked.length ? (column.kind === "text" ? bytes_texts : bytes_varints)(unpacked, at, end, rows) : model_refuse("table '" + name + "' is shorter than its columns");
+		const end = at + column.bytes, list = end <= unpacked.length ? (column.kind === "text" ? bytes_texts : bytes_varints)(unpacked, at, end, rows) : refuse("table '" + name + "' is shorter than its columns");
 		table[column.name] = column.kind === "z" ? bytes_signed(list) : list;
 		at = end;
 	}
@@ -27,31 +23,30 @@ async function model_table({ name, rows, bytes, columns }, text) {
 	return table;
 }
 
-// The numbers of columns name rows of a table, where 0 of waits.stacks is none and 0 of nodes the root; or below what they are; 0: any
-// number, -1: also below 0.
-const MODEL_NODES = { node: "nodes", queue: "nodes" };
-const TEXT = "strings", MODEL_NEEDED = 8; // the others may not be there
+// The columns that are needed, and what their numbers are: name$ of strings, name:TABLE rows of a table, where 0 of waits.stacks is none and 0
+// of nodes the root, or name:NUMBER below it; name- also below 0, and else any number.
+const MODEL_NEEDED = 8; // the others may not be there
 const MODEL_NAMES = {
-	strings: { text: "text" },
-	objects: { path: TEXT, base: TEXT, build_id: TEXT, kind: TEXT },
-	frames: { name: TEXT, label: TEXT, line: TEXT, reason: TEXT, object: "objects", flags: 0 },
-	nodes: { parent: 0, frame: "frames" },
-	tasks: { pid: 0, tid: -1, samples: 0, comm: TEXT, label: TEXT, cgroup: TEXT, container: TEXT },
-	samples: { time: 0, stack: "samples.stacks" },
-	"samples.stacks": { node: "nodes", end: 65536 },
-	"samples.cpus": { cpu: -1, samples: 0 },
-	threads: { tid: -1, pid: 0, comm: TEXT, task: "tasks", begin: -1, pieces: 0, waits: 0 },
-	pieces: { state: 0, length: 0, hole: 0 },
-	waits: { weight: 0, task: -1, order: -1, kind: "waits.kinds", stack: "waits.stacks" },
-	"waits.stacks": { ...MODEL_NODES, woken: "nodes", queue_woken: "nodes", end: 65536, waker: TEXT },
-	"waits.kinds": { ...MODEL_NODES, kind: 8, syscall: 65536, queued: 0 },
-	marks: { time: -1, kind: 0, pid: 0, tid: 0, comm: TEXT, group: TEXT, name: TEXT, text: TEXT },
-	spans: { mark: "marks", start: -1, length: 0, ended: 0, number: 0 },
-	processes: { pid: 0, parent: 0, start: -1, length: 0, flags: 0, threads: 0, exit: 0, comm: TEXT, command: TEXT },
-	counters: { name: TEXT, title: TEXT, by: TEXT, groups: 0, intervals: 0, lines: 0 },
-	"counters.intervals": { from: -1, length: 0 },
-	"counters.lines": { of: TEXT, with: TEXT, title: TEXT, key: TEXT, unit: TEXT, thousandths: 0, points: 0, left_out: 0 },
-	"counters.points": { interval: 0, value: -1 },
+	strings: "text",
+	objects: "path$ base$ build_id$ kind$",
+	frames: "name$ label$ line$ reason$ object:objects flags",
+	nodes: "parent frame:frames",
+	tasks: "pid tid- samples comm$ label$ cgroup$ container$",
+	samples: "time stack:samples.stacks",
+	"samples.stacks": "node:nodes end:65536",
+	"samples.cpus": "cpu- samples",
+	threads: "tid- pid comm$ task:tasks begin- pieces waits",
+	pieces: "state length hole",
+	waits: "weight task- order- kind:waits.kinds stack:waits.stacks",
+	"waits.stacks": "node:nodes queue:nodes woken:nodes queue_woken:nodes end:65536 waker$",
+	"waits.kinds": "node:nodes queue:nodes kind:8 syscall:65536 queued",
+	marks: "time- kind pid tid comm$ group$ name$ text$",
+	spans: "mark:marks start- length ended number",
+	processes: "pid parent start- length flags threads exit comm$ command$",
+	counters: "name$ title$ by$ groups intervals lines",
+	"counters.intervals": "from- length",
+	"counters.lines": "of$ with$ title$ key$ unit$ thousandths points left_out",
+	"counters.points": "interval value-",
 };
 
 // Differences as numbers.
@@ -66,13 +61,13 @@ function model_sums(type, list) {
 function model_firsts(counts, count, what) {
 	const firsts = new Float64Array(counts.length + 1);
 	firsts.set(model_sums(Float64Array, counts), 1);
-	return firsts.at(-1) === count ? firsts : model_refuse("the " + what);
+	return firsts.at(-1) === count ? firsts : refuse("the " + what);
 }
 
 function model_check(numbers, count, what) {
 	for (let i = 0; i < numbers.length; i++)
 		if (!(numbers[i] >= 0 && numbers[i] < count))
-			model_refuse(what + " " + numbers[i] + " is not in the page");
+			refuse(what + " " + numbers[i] + " is not in the page");
 }
 
 // Checks the numbers of columns, and puts texts in the place of those of strings.
@@ -80,14 +75,14 @@ function model_resolve(tables) {
 	Object.entries(MODEL_NAMES).forEach(([name, columns], i) => {
 		const table = tables[name];
 		if (!table && i < MODEL_NEEDED)
-			model_refuse("there is no table '" + name + "'");
-		for (const [column, of] of table ? Object.entries(columns) : []) {
-			const list = table[column], rows = typeof of === "number" ? (of > 0 ? of : Infinity) : tables[of]?.count ?? 0;
-			if (!list || Array.isArray(list) !== (of === "text"))
-				model_refuse("table '" + name + "' has no column '" + column + "'");
-			if (of !== "text" && of !== -1 && (of || list instanceof Float64Array))
-				model_check(list, rows + (of === "nodes" || of === "waits.stacks" ? 1 : 0), column);
-			if (of === TEXT)
+			refuse("there is no table '" + name + "'");
+		for (const [, column, sign, of] of table ? columns.matchAll(/(\w+)([$-]?):?(\S*)/g) : []) {
+			const list = table[column], other = sign === "$" ? "strings" : of;
+			if (!list || Array.isArray(list) !== (name === "strings"))
+				refuse("table '" + name + "' has no column '" + column + "'");
+			if (other || (!sign && list instanceof Float64Array))
+				model_check(list, other ? Number(other) || (tables[other]?.count ?? 0) + (other === "nodes" || other === "waits.stacks" ? 1 : 0) : Infinity, column);
+			if (sign === "$")
 				table[column] = Array.from(list, (n) => tables.strings.text[n]);
 		}
 	});
@@ -106,7 +101,7 @@ function model_rows(flags) {
 function model_nodes(table) {
 	return model_tree(table.count + 1, (i) => {
 		const up = table.parent[i - 1];
-		return up < 1 || up > i ? model_refuse("node " + i + " has no caller") : [i - up, table.frame[i - 1]];
+		return up < 1 || up > i ? refuse("node " + i + " has no caller") : [i - up, table.frame[i - 1]];
 	});
 }
 
@@ -135,7 +130,7 @@ function model_samples(table, cpus, stacks, tasks) {
 			task[i] = t;
 		}
 	const ends = model_firsts(cpus.samples, count, "CPUs are not of all samples");
-	cpus.cpu.forEach((own, r) => (own < -1 || own > 0xffff ? model_refuse("CPU " + own + " is not in the page") : cpu.fill(own, ends[r], ends[r + 1])));
+	cpus.cpu.forEach((own, r) => (own < -1 || own > 0xffff ? refuse("CPU " + own + " is not in the page") : cpu.fill(own, ends[r], ends[r + 1])));
 	return { count, time, stack, weight, task, cpu, node, end };
 }
 
@@ -160,12 +155,12 @@ function model_pieces(table, threads) {
 			state[i] = table.state[i] & 7;
 			next += relation === 2 ? 1 : 0;
 			if (state[i] >= STATE_COUNT || table.state[i] > 23 || (relation && next === threads.wait[t]))
-				model_refuse("state " + table.state[i] + " is not in the page");
+				refuse("state " + table.state[i] + " is not in the page");
 			if (relation)
 				wait[i] = next - 1;
 		}
 		if (next !== threads.wait[t + 1])
-			model_refuse("the pieces do not have all waits");
+			refuse("the pieces do not have all waits");
 	}
 	return { count, from, length, state, wait };
 }
@@ -231,7 +226,7 @@ function model_counters(tables) {
 		for (let l = line_of[t]; l < line_of[t + 1]; l++) {
 			const at = model_sums(Float64Array, points.interval.subarray(point_of[l], point_of[l + 1]));
 			model_check(at, begin.length, "interval");
-			list.push({ table: name, title: table.title[t], by: table.by[t], of: lines.of[l], with: lines.with[l], name: lines.title[l], key: lines.key[l], unit: lines.unit[l], left_out: lines.left_out[l],
+			list.push({ table: name, title: table.title[t], by: table.by[t], of: lines.of[l], with: lines.with[l], key: lines.key[l], unit: lines.unit[l], left_out: lines.left_out[l],
 				points: Array.from(at, (i, n) => ({ from_us: begin[i] / 1000, to_us: (begin[i] + length[i]) / 1000, value: points.value[point_of[l] + n] / (lines.thousandths[l] ? 1000 : 1) })) });
 		}
 	});
@@ -244,7 +239,7 @@ export async function model_load(head_text, block) {
 	/** @type {any} */
 	const tables = {};
 	if (head.format !== "ebprec page" || head.version !== 1)
-		model_refuse("this is no page of a version that this viewer reads");
+		refuse("this is no page of a version that this viewer reads");
 	for (const [i, info] of head.tables.entries())
 		tables[info.name] = await model_table(info, block(i));
 	const label_id = tables.frames?.label, { objects, frames, samples } = model_resolve(tables), tasks = model_tasks(tables.tasks, samples.count);

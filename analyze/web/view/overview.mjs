@@ -2,7 +2,7 @@
 // overview - which threads ran when, as heat; dragging over it selects time
 import { changes_baseline } from "./changes.mjs";
 import { counters_at, counters_chosen, counters_id, counters_name, counters_summary, counters_value } from "../data/counters.mjs";
-import { dom_button, dom_canvas, dom_color, dom_legend, dom_tip, dom_tip_make, el } from "./dom.mjs";
+import { dom_button, dom_canvas, dom_color, dom_is_shortcut, dom_legend, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { filter_join_times } from "../data/filter.mjs";
 import { link_names_of, link_range } from "../data/link.mjs";
 import { HEAT_ROWS, heat_cells, heat_row } from "../count/heat.mjs";
@@ -10,12 +10,12 @@ import { match_inside } from "../data/match.mjs";
 import { list_join, list_numbers } from "../data/lists.mjs";
 import { marks_lanes } from "../data/marks.mjs";
 import { STATES, states_at, states_strip } from "../count/states.mjs";
-import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../data/words.mjs";
+import { words_count, words_fit, words_length, words_moment, words_percent, words_step, words_weight } from "../data/words.mjs";
 
 const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3, OVERVIEW_LANES = 12, OVERVIEW_RANGES = 200;
 
 export function overview_make(app) {
-	const overview = { app, open: new Set(), all: false, rows: [], cells: null, columns: 0, drag: null, tip: dom_tip_make(), labels: el("ul.overview-labels"),
+	const overview = { app, open: new Set(), all: false, rows: [], cursor: null, cells: null, columns: 0, drag: null, tip: dom_tip_make(), labels: el("ul.overview-labels"),
 		veil: el("div.overview-veil", { "aria-hidden": "true" }), legend: dom_legend("States of threads", STATES, "state-"), canvas: el("canvas", { "aria-hidden": "true",
 			onpointerdown: (event) => overview_begin(overview, event),
 			onpointermove: (event) => overview_move(overview, event),
@@ -23,10 +23,12 @@ export function overview_make(app) {
 				overview.drag = null;
 				app.change({});
 			},
-			onpointerleave: (event) => dom_tip(overview.tip, overview.element, event, ""),
+			onpointerleave: (event) => dom_tip(overview.tip, overview.tip.parentElement, event, ""),
 			ondblclick: () => app.change({ times: [] }) }) };
-	overview.picture = el("div.overview-picture", overview.canvas, overview.veil);
-	overview.element = el("div.overview", overview.labels, overview.picture, overview.tip);
+	overview.picture = el("div.overview-picture", { tabindex: "0", role: "slider", "aria-label": "Moment", "aria-valuemax": app.span_us, "aria-valuenow": 0, onkeydown: (event) => overview_key(overview, event),
+		onblur: () => overview_go(overview, null) }, overview.canvas, overview.veil);
+	overview.said = el("p.said quiet", { "aria-live": "polite" });
+	overview.element = el("div", el("div.overview", overview.labels, overview.picture, overview.tip), overview.said);
 	return overview;
 }
 
@@ -198,7 +200,7 @@ function overview_axis(context, { app: { model, span_us }, from, to, width }, he
 }
 
 // Over the picture, which stays as it is: what is selected has an edge, and a veil lies over the rest.
-export function overview_draw({ app, veil, from: begin, to: end }) {
+export function overview_draw({ app, veil, cursor, from: begin, to: end }) {
 	const baseline = changes_baseline(app), marks = [], length = end - begin, all = app.filter.times, times = all.length > OVERVIEW_RANGES ? list_join(all, length / OVERVIEW_RANGES) : all; // many are drawn as fewer
 	const put = (kind, from, to) => {
 		const mark = el("span." + kind), at = Math.max(begin, from), width = Math.min(end, to) - at;
@@ -215,6 +217,8 @@ export function overview_draw({ app, veil, from: begin, to: end }) {
 		put("veiled", times.at(-1)[1], end);
 	if (baseline)
 		put("compared", ...baseline);
+	if (cursor)
+		put("cursor", cursor.us, cursor.us + 1);
 	veil.replaceChildren(...marks);
 }
 
@@ -241,10 +245,39 @@ function overview_move(overview, event) {
 	overview_hover(overview, event, us);
 }
 
-function overview_hover({ app, canvas, rows, tip, drag, element, from, to }, event, us) {
-	const row = rows[Math.floor((event.clientY - canvas.getBoundingClientRect().top - OVERVIEW_AXIS) / OVERVIEW_ROW)];
-	dom_tip(tip, element, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000)
-		: row.name + " at " + words_moment(us, (to - from) / 1000)) + (row.strip ? overview_state_text(app.model, row.tid, us) : row.line ? ": " + overview_line_text(row.line, us) : ""));
+function overview_hover(overview, event, us) {
+	const { canvas, rows, tip, drag } = overview, row = rows[Math.floor((event.clientY - canvas.getBoundingClientRect().top - OVERVIEW_AXIS) / OVERVIEW_ROW)];
+	dom_tip(tip, tip.parentElement, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000) : overview_text(overview, row, us)));
+}
+
+// What a row has at a moment.
+function overview_text({ app, from, to, columns, cells, rows }, row, us) {
+	const at = row.name + " at " + words_moment(us, (to - from) / 1000), column = Math.min(columns - 1, Math.floor((us - from) * columns / (to - from)));
+	return at + (row.strip ? overview_state_text(app.model, row.tid, us) : ": " + (row.line ? overview_line_text(row.line, us)
+		: row.lane ? words_count(row.lane.list.filter(({ from_us, to_us }) => from_us <= us && to_us >= us).length) + " marks"
+			: words_weight(cells[rows.indexOf(row) * columns + column], app.model.head.weight) + " in " + words_length((to - from) / columns)));
+}
+
+// ---- keys ----
+
+// Puts the cursor there; null: there is none.
+function overview_go(overview, cursor) {
+	const { rows, picture, said } = overview, text = cursor && overview_text(overview, rows[cursor.row], cursor.us);
+	overview.cursor = cursor;
+	said.textContent = text || "";
+	picture.setAttribute("aria-valuenow", cursor ? cursor.us : 0);
+	picture.setAttribute("aria-valuetext", text || "none");
+	overview_draw(overview);
+}
+
+// Left and right move in time, by as much as a column of the picture has, or with Shift by a tenth; up and down choose the row that is read.
+function overview_key(overview, event) {
+	const { rows, from, to, columns, cursor } = overview, { row = 0, us = Math.floor((from + to) / 2) } = cursor || {}, step = cursor ? Math.max(1, Math.round((to - from) / (event.shiftKey ? 10 : columns))) : 0;
+	const moved = { ArrowLeft: [row, us - step], ArrowRight: [row, us + step], ArrowUp: [row - 1, us], ArrowDown: [row + 1, us], Home: [row, from], End: [row, to - 1] }[event.key];
+	if (!moved || dom_is_shortcut(event))
+		return;
+	overview_go(overview, { row: Math.max(0, Math.min(moved[0], rows.length - 1)), us: Math.max(from, Math.min(moved[1], to - 1)) });
+	event.preventDefault();
 }
 
 function overview_line_text(line, us) {

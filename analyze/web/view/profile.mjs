@@ -7,7 +7,7 @@ import { table_make, table_set } from "./table.mjs";
 
 export function profile_make(app) {
 	const { objects, frames } = app.model, share = (weight) => words_percent(weight, app.counted.sum), { self, total, name } = FUNCTIONS_ORDERS;
-	const table = table_make({ label: "Table of functions", first: 40, sort_by: (key) => app.change({ sort: key }), row: (r) => (app.hits?.[r.frame] ? "hit" : null), columns: [
+	const table = table_make({ label: "Table of functions", class: "functions", first: 40, sort_by: (key) => app.change({ sort: key }), row: (r) => (app.hits?.[r.frame] ? "hit" : null), columns: [
 		["self", (r) => share(r.self), "number", "self", self],
 		["total", (r) => [dom_bar("bar", r.total, app.counted.sum), dom_bar("bar self", r.self, app.counted.sum), el("span.over", share(r.total))], "number barred", "total", total],
 		[() => app.measure.unit, (r) => words_count(r.self), "number"],

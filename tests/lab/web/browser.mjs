@@ -157,7 +157,7 @@ await test("a page that carries its capture saves it byte for byte", async () =>
 await test("looking closer shows the selected time, rows are by CPU, and a found function is painted on them", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=100000-900000&rows=cpu&search=." });
 	const names = await page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent));
-	assert.ok(names[0] === "all CPUs" && names.slice(1).every((name) => /^CPU \d+$| of /.test(name)), names.join());
+	assert.ok(names[0] === "all CPUs" && names.slice(1).every((name) => /^CPU \d+$|: /.test(name)), names.join());
 	const painted = () => page.evaluate(() => {
 		const canvas = document.querySelector(".overview-picture canvas"), copy = new OffscreenCanvas(canvas.width, canvas.height);
 		const context = copy.getContext("2d");
@@ -266,21 +266,60 @@ await test("the account: parts of CPUs and of threads are those of their sum, an
 });
 
 await test("counters: a button draws a line over time, it is in the address, and an interval can be selected", async () => {
-	const { page, faults } = await harness_open(real), lines = () => page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent).filter((name) => name.includes(" of ")));
+	const { page, faults } = await harness_open(real), lines = () => page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent).filter((name) => name.includes(": ")));
 	await page.waitForFunction(() => document.querySelector('[aria-label="Table of counters"] tbody tr'));
 	const before = await lines(), show = await page.$('[aria-label="Table of counters"] [aria-label^="show "], [aria-label="Table of counters"] [title^="show "]');
 	assert.ok(before.length >= 1 && before.length <= 4, before.join());
 	await show.click();
-	await page.waitForFunction((count) => [...document.querySelectorAll(".overview-labels .name")].filter((name) => name.textContent.includes(" of ")).length === count, {}, before.length + 1);
+	await page.waitForFunction((count) => [...document.querySelectorAll(".overview-labels .name")].filter((name) => name.textContent.includes(": ")).length === count, {}, before.length + 1);
 	await page.waitForFunction(() => location.hash.includes("lines="));
 	await page.evaluate(() => scrollTo(0, 0));
 	const box = await picture(page), rows = await page.$$(".overview-labels li");
 	await page.mouse.move(box.x + box.width / 2, (await rows[rows.length - 1].boundingBox()).y - 8);
-	assert.match(await harness_text(page, ".overview .tip"), /^.* of .* at \+[0-9.]+ s: .* in [0-9.]+ [mu]?s$|no value$/);
+	assert.match(await harness_text(page, ".overview .tip"), /^.*: .* at \+[0-9.]+ s: .* in [0-9.]+ [mu]?s$|no value$/);
 	await page.click('[aria-label="Intervals of counters"] td .name');
 	await harness_settled(page);
 	assert.equal((await chips(page)).length, 1);
 	assert.match(await harness_text(page, "#h-counters ~ .command code"), /^ebprec metrics --interval/);
+	await done(page, faults);
+});
+
+await test("by keys alone: a row over time is chosen and read at each moment, and what is read is said and marked", async () => {
+	const { page, faults } = await harness_open(real), said = () => harness_text(page, ".overview + [aria-live]"), value = () => page.$eval("[role=slider]", (slider) => [slider.getAttribute("aria-valuetext"), Number(slider.getAttribute("aria-valuenow"))]);
+	await page.waitForFunction(() => document.querySelector('[aria-label="Table of counters"] tbody tr'));
+	await page.focus("[role=slider]");
+	await page.keyboard.press("ArrowDown");
+	const first = await said(), [, middle] = await value();
+	assert.match(first, /^\S.* at \+[0-9.]+ s: \d.* samples in /);
+	assert.equal(middle, Math.floor((model.head.span_us + 1) / 2));
+	for (const line of model.counters.lines.slice(0, 1)) {
+		const names = await page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent)), row = names.findIndex((name) => name.includes(": "));
+		for (let i = 1; i < row; i++)
+			await page.keyboard.press("ArrowDown");
+		assert.ok((await said()).startsWith(names[row] + " at "), await said());
+		assert.ok(line.points.length && / in [0-9.]+ [mu]?s$/.test(await said()), await said());
+	}
+	const before = await value();
+	await page.keyboard.down("Shift");
+	await page.keyboard.press("ArrowRight");
+	await page.keyboard.up("Shift");
+	const [text, now] = await value();
+	assert.equal(now, before[1] + Math.round((model.head.span_us + 1) / 10));
+	assert.ok(text !== before[0] && text === await said());
+	const at = await page.$eval(".cursor", (cursor) => parseFloat(cursor.style.left));
+	assert.ok(Math.abs(at - 100 * now / (model.head.span_us + 1)) < 0.01, String(at));
+	await page.keyboard.press("End");
+	assert.equal((await value())[1], model.head.span_us);
+	await page.keyboard.press("Tab");
+	assert.equal(await said(), "");
+	await done(page, faults);
+});
+
+await test("at 390 pixels no table but that of functions leaves columns out", async () => {
+	const { page, faults } = await harness_open(real, { width: 390, height: 844 });
+	await page.waitForFunction(() => document.querySelector('[aria-label="Table of counters"] tbody tr'));
+	const hidden = await page.$$eval("table", (list) => list.filter((table) => table.offsetWidth && [...table.rows[0].cells].some((cell) => !cell.offsetWidth)).map((table) => table.closest("[role=region]").getAttribute("aria-label")));
+	assert.deepEqual(hidden, ["Table of functions"]);
 	await done(page, faults);
 });
 

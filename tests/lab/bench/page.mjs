@@ -51,7 +51,9 @@ function d3_tree(folded) {
 async function brush() {
 	const { page } = await open("file://" + folder + "/page.html", () => document.documentElement.dataset.ready === "yes");
 	await new Promise((done) => setTimeout(done, 3000)); // what is counted at rest
-	const steps = await page.evaluate(async () => {
+	const client = await page.createCDPSession(), cpu_s = async () => (await client.send("Performance.getMetrics")).metrics.find(({ name }) => name === "ThreadTime").value;
+	await client.send("Performance.enable", { timeDomain: "threadTicks" });
+	const begin_s = await cpu_s(), steps = await page.evaluate(async () => {
 		const canvas = document.querySelector(".overview-picture canvas"), box = canvas.getBoundingClientRect(), times = [];
 		const event = (type, x) => canvas.dispatchEvent(new PointerEvent(type, { clientX: x, clientY: box.top + 40, bubbles: true, pointerId: 1, isPrimary: true }));
 		canvas.setPointerCapture = () => {};
@@ -70,6 +72,7 @@ async function brush() {
 		return times.sort((a, b) => a - b);
 	});
 	console.log("brush_median " + steps[50].toFixed(1) + "\nbrush_p95 " + steps[95].toFixed(1));
+	console.log("brush_cpu " + ((await cpu_s() - begin_s) * 1000 / steps.length).toFixed(1)); // of the page's main thread
 	console.log("nodes " + await page.$$eval("*", (list) => list.length));
 	await page.close();
 }

@@ -15,6 +15,7 @@ import random
 import struct
 import subprocess
 import sys
+import tempfile
 import time
 
 PTRACE_GETREGS, PTRACE_CONT, PTRACE_SEIZE, PTRACE_INTERRUPT, WALL = 12, 7, 0x4206, 0x4207, 0x40000000
@@ -155,7 +156,8 @@ def main():
     node = sys.argv[1] if len(sys.argv) > 1 else "/usr/bin/node"
     work = os.path.join(os.path.dirname(os.path.abspath(__file__)), "work.js")
     command = [node, "--perf-basic-prof", "--interpreted-frames-native-stack", *sys.argv[2:], work, "60"]
-    with subprocess.Popen(command) as program:
+    # Node leaves a log where it runs.
+    with tempfile.TemporaryDirectory() as folder, subprocess.Popen(command, cwd=folder) as program:
         time.sleep(WARM_UP_SECONDS)
         heap = Heap(program.pid, constants(node))
         libc.ptrace(PTRACE_SEIZE, program.pid, 0, None)

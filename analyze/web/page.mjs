@@ -196,7 +196,7 @@ function page_keys() {
 	return el("dl.keys", ...keys.flatMap(([key, text]) => [el("dt", key), el("dd", text)]));
 }
 
-// Of the document, by which styles choose: set again, even to the same, all of them are chosen anew.
+// An attribute of the document, by which styles choose: set again, even to the same, all of them are chosen anew.
 function page_data(key, value) {
 	const { dataset } = document.documentElement;
 	if (dataset[key] !== value)

@@ -3,7 +3,7 @@
 //
 // A row is a name in a file, as in `ebprec report`; what is on a stack more than once is counted once for it.
 import { FRAME_KERNEL } from "../data/model.mjs";
-import { words_cell } from "../data/words.mjs";
+import { words_csv } from "../data/words.mjs";
 
 // For each node, whether no caller of it is in its row.  Once for a model.
 export function functions_outermost(model) {
@@ -50,7 +50,5 @@ export function functions_is_kernel(model, frame) {
 
 // `ebprec report --csv`
 export function functions_csv(model, list) {
-	const lines = list.map((r) => [r.self, r.total, words_cell(model.objects.base[model.frames.object[r.frame]]),
-		words_cell(model.frames.name[r.frame])].join(","));
-	return ["self,total,dso,symbol", ...lines, ""].join("\r\n");
+	return words_csv("self,total,dso,symbol", list.map((r) => [r.self, r.total, model.objects.base[model.frames.object[r.frame]], model.frames.name[r.frame]]));
 }

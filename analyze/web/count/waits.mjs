@@ -4,7 +4,7 @@
 // Numbers are made in the order and by the arithmetic of that program: they are the same to the last digit.
 import { NODE_ROOT } from "../data/model.mjs";
 import { list_by_text, list_first, map_get } from "../data/lists.mjs";
-import { words_cell } from "../data/words.mjs";
+import { words_csv } from "../data/words.mjs";
 
 export const STATE_RUN = 0, STATE_RUNNABLE = 1, STATE_UNKNOWN = 5;
 export const NO_ROW = 0xffffffff;
@@ -273,6 +273,5 @@ export function waits_reason(row) {
 
 // `ebprec report --waits --csv`
 export function waits_csv(list) {
-	const lines = list.map((r) => [...[r.waiter, waits_reason(r), r.woken_by].map(words_cell), r.count, r.total_ns, r.longest_ns, words_cell(r.where)].join(","));
-	return ["waiter,reason,woken_by,count,total_ns,longest_ns,where", ...lines, ""].join("\r\n");
+	return words_csv("waiter,reason,woken_by,count,total_ns,longest_ns,where", list.map((r) => [r.waiter, waits_reason(r), r.woken_by, r.count, r.total_ns, r.longest_ns, r.where]));
 }

@@ -28,7 +28,7 @@ function waits_compare_variance({ blocks }) {
 	return list_sum(blocks.map((share) => (share - mean) ** 2)) / (WAITS_BLOCKS - 1) / WAITS_BLOCKS;
 }
 
-// table_of(range): rows of waits_table() in it.  Rows: row, share and count by side, low and high (of the second share less the first), result as
+// table_of(range): rows of waits_table() in it.  Rows: those of waits_table() with share and count by side, low and high (of the second share less the first), result as
 // of compare.mjs; the largest difference first.
 export function waits_compare(table_of, ranges) {
 	const none = { share: 0, count: 0, blocks: new Float64Array(WAITS_BLOCKS) }, sides = ranges.map((range) => waits_compare_side(table_of, range));
@@ -36,7 +36,7 @@ export function waits_compare(table_of, ranges) {
 	return keys.map((key) => {
 		const pair = sides.map((side) => side.get(key) || none), [a, b] = pair.map(waits_compare_variance), error = Math.sqrt(a + b), difference = pair[1].share - pair[0].share;
 		const off = (level) => (error ? error * student_distance(level, (a + b) ** 2 * (WAITS_BLOCKS - 1) / (a * a + b * b)) : 0), far = off(WAITS_LEVEL);
-		return { row: (sides[1].get(key) || sides[0].get(key)).row, share: pair.map((item) => item.share), count: pair.map((item) => item.count), low: difference - far, high: difference + far,
+		return { ...(sides[1].get(key) || sides[0].get(key)).row, share: pair.map((item) => item.share), count: pair.map((item) => item.count), low: difference - far, high: difference + far,
 			result: Math.abs(difference) <= far ? 0 : Math.abs(difference) <= off(WAITS_LEVEL / keys.length) ? 1 : 2 };
 	}).sort((x, y) => Math.abs(y.share[1] - y.share[0]) - Math.abs(x.share[1] - x.share[0]));
 }

@@ -14,7 +14,8 @@ function marks_name({ group, name }, i) {
 // included.
 export function marks_during(model, word) {
 	const { marks, spans } = model.marks || { marks: null, spans: { mark: [] } };
-	return list_join(Array.from(spans.mark, (i, s) => ([marks.name[i], marks.text[i], marks_name(marks, i)].includes(word) ? [spans.start[s], spans.start[s] + spans.length[s]] : [])).filter((range) => range.length));
+	const own = list_numbers(spans.mark.length).filter((s) => [marks.name[spans.mark[s]], marks.text[spans.mark[s]], marks_name(marks, spans.mark[s])].includes(word));
+	return list_join(own.map((s) => [spans.start[s], spans.start[s] + spans.length[s]]));
 }
 
 export function marks_kind(marks, i) {

@@ -44,8 +44,14 @@ export function words_fit(text, room) {
 	return text.length <= room ? text : room < 3 ? "" : text.slice(0, room - 2) + "..";
 }
 
+// Lines of a head and of rows of texts and numbers, as `ebprec report --csv` has them.
+export function words_csv(head, rows) {
+	return [head, ...rows.map((cells) => cells.map(words_cell).join(",")), ""].join("\r\n");
+}
+
 // A cell as `ebprec report --csv` has it; the text is escaped already.
-export function words_cell(text) {
+function words_cell(cell) {
+	const text = String(cell);
 	const formula = /^[=+\-@\uff1d\uff0b\uff0d\uff20]/.test(text);
 	return formula || /[",]/.test(text) ? '"' + (formula ? "'" : "") + text.replaceAll('"', '""') + '"' : text;
 }

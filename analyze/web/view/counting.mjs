@@ -39,13 +39,8 @@ function counting_toggle(app, line, shown) {
 function counting_count(app, { sums, table, command, note }) {
 	const { model, selection: { times } } = app, chosen = counting_shown(app);
 	const rows = model.counters.lines.map((line) => ({ line, shown: chosen.includes(line), points: counters_points(line, times) })).filter((row) => row.points.length || row.line.left_out);
-	let first = Infinity, last = -Infinity;
-	for (const { points } of rows)
-		for (const { to_us } of points) {
-			first = Math.min(first, Math.floor(to_us));
-			last = Math.max(last, Math.floor(to_us));
-		}
-	command.set(last < first ? "no interval is in it" : "", () => command_events(model, { ...filter_all(), times: times.length ? [[first, last + 1]] : [] }, ["metrics", "--interval"]));
+	const ends = rows.flatMap(({ points }) => points.map(({ to_us }) => Math.floor(to_us))).sort((a, b) => a - b);
+	command.set(ends.length ? "" : "no interval is in it", () => command_events(model, { ...filter_all(), times: times.length ? [[ends[0], ends.at(-1) + 1]] : [] }, ["metrics", "--interval"]));
 	table_set(sums, rows.map((row) => ({ ...row, ...counters_summary(row.points) })), words_count(rows.length) + " counters" + (times.length ? " in the intervals of the selected time" : "") + note);
 	const values = rows.filter((row) => row.shown).flatMap(({ line, points }) => points.map((point) => ({ line, point }))).sort((a, b) => a.point.from_us - b.point.from_us);
 	table_set(table, values, words_count(values.length) + " intervals of what is shown over time");

@@ -189,15 +189,11 @@ function flame_click(flame, event) {
 // Over time, selects that of the call; else shows the frame over the full width.
 export function flame_zoom(flame, node) {
 	const when = node === flame.current && flame_when(flame, flame.at);
-	flame.app.change(when ? { times: [when] } : { zoom: flame_zoom_text(flame.app, node) }, true);
+	flame.app.change(when ? { times: [when] } : { zoom: link_names(tree_path(flame.app.tree, node).map((n) => tree_name(flame.app.model, flame.app.tree, n))) }, true);
 	flame_go(flame, node);
 }
 
-function flame_zoom_text(app, node) {
-	return link_names(tree_path(app.tree, node).map((n) => tree_name(app.model, app.tree, n)));
-}
-
-// The node that a text of flame_zoom_text() means; as far as there are such nodes.
+// The node that the zoom of a view means; as far as there are such nodes.
 export function flame_find_zoom(model, tree, text) {
 	let node = 0;
 	for (const name of link_names_of(text)) {

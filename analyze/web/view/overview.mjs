@@ -250,7 +250,7 @@ function overview_hover(overview, event, us) {
 	dom_tip(tip, tip.parentElement, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000) : overview_text(overview, row, us)));
 }
 
-// What a row has at a moment.
+// The text of a row and of a moment: its name, and what it has there.
 function overview_text({ app, from, to, columns, cells, rows }, row, us) {
 	const at = row.name + " at " + words_moment(us, (to - from) / 1000), column = Math.min(columns - 1, Math.floor((us - from) * columns / (to - from)));
 	return at + (row.strip ? overview_state_text(app.model, row.tid, us) : ": " + (row.line ? overview_line_text(row.line, us)

@@ -16,21 +16,19 @@ const WAITING_MOST = 3;
 
 export function waiting_make(app) {
 	const waiting = { app, list: [], all: 0, update: () => waiting_count(waiting), account: el("div.account"), command: dom_command() };
-	// row_of(): the wait that a row of a table has.
-	const what = (row_of) => [
-		["thread", (row) => dom_button(row_of(row).waiter, () => app.change({ comms: [row_of(row).waiter] }), "select " + row_of(row).waiter, "name")],
-		["waited for", (row) => waits_reason(row_of(row))],
-		["ended by", (row) => row_of(row).woken_by]], where = (row_of) => ["in", (row) => row_of(row).where, "code"];
-	waiting.table = table_make({ label: "Table of waits", class: "waits", first: 15, columns: [...what((row) => row),
+	const what = [["thread", ({ waiter }) => dom_button(waiter, () => app.change({ comms: [waiter] }), "select " + waiter, "name")],
+		["waited for", waits_reason],
+		["ended by", (row) => row.woken_by]], where = ["in", (row) => row.where, "code"];
+	waiting.table = table_make({ label: "Table of waits", class: "waits", first: 15, columns: [...what,
 		["times", (row) => words_count(row.count), "number"],
 		["total", (row) => words_length(row.total_ns / 1000) + " (" + words_percent(row.total_ns, waiting.all) + ")", "number"],
-		["longest", (row) => words_length(row.longest_ns / 1000), "number"], where((row) => row)] });
+		["longest", (row) => words_length(row.longest_ns / 1000), "number"], where] });
 	const per_second = (share) => words_length(1e6 * share) + "/s", signed = (share) => (share < 0 ? "-" : "+") + per_second(Math.abs(share));
-	waiting.changes = changes_table("Table of changed waits", "waits", [...what(({ row }) => row),
+	waiting.changes = changes_table("Table of changed waits", "waits", [...what,
 		["before", ({ share }) => per_second(share[0]), "number"],
 		["after", ({ share }) => per_second(share[1]), "number"],
 		["95 % interval of the change", ({ low, high }) => signed(low) + " .. " + signed(high), "number"],
-		["is", ({ result }) => COMPARE_RESULTS[result]], where(({ row }) => row)]);
+		["is", ({ result }) => COMPARE_RESULTS[result]], where]);
 	waiting.element = dom_section("waits", "Waits", null, waiting.table.element, waiting.command.line, waiting.changes.element);
 	return waiting;
 }

@@ -18,11 +18,11 @@ const rows = waits_compare((range) => waits_table(model, measure.rows, measure.f
 ranges.forEach((range, side) => {
 	const csv = execFileSync("ebprec", ["report", "--waits", "--csv", "-q", "--min-percent", "0", ...command_words(model, selection(range)), "-i", capture], { encoding: "utf8" });
 	const want = csv.split("\r\n").slice(1, -1).map((line) => line.split(",").slice(0, 5)).map(([waiter, reason, by, count, ns]) => [waiter, reason, by, Number(count), Number(ns)].join());
-	const got = rows.filter((row) => row.share[side]).map(({ row, share, count }) => [row.waiter, waits_reason(row), row.woken_by, count[side], Math.round(share[side] * (range[1] - range[0]) * 1000)].join());
+	const got = rows.filter((row) => row.share[side]).map(({ share, count, ...row }) => [row.waiter, waits_reason(row), row.woken_by, count[side], Math.round(share[side] * (range[1] - range[0]) * 1000)].join());
 	assert.deepEqual(got.sort(), want.sort());
 });
 for (const { low, high, share, result } of rows) {
 	assert.ok(low <= share[1] - share[0] && share[1] - share[0] <= high);
 	assert.equal(result > 0, low > 0 || high < 0);
 }
-console.log(rows.filter((row) => row.result === 2).map(({ row, share }) => row.waiter + " " + (share[1] > share[0] ? "more" : "less")).sort().join(", "));
+console.log(rows.filter((row) => row.result === 2).map(({ share, waiter }) => waiter + " " + (share[1] > share[0] ? "more" : "less")).sort().join(", "));

@@ -16,7 +16,7 @@ export function counters_group({ by, of, with: more, title }) {
 const COUNTERS_WORDS = { some: "some task waiting", full: "all tasks waiting", ios: "requests", avg: "mean", rx: "received", tx: "sent", minor: "minor faults", major: "major faults", rss: "resident memory",
 	irq: "interrupts", iowait: "idle with I/O pending", voluntary: "voluntary switches", involuntary: "involuntary switches", ns: "time" };
 
-// What is counted, in words, by its key in JSON: values have the unit.
+// A counter in words, by its key in JSON: values have the unit.
 export function counters_what({ key }) {
 	return key.replace(/^now_|_percent$|(?<!avg)_bytes$/g, "").split("_").map((word) => (Object.hasOwn(COUNTERS_WORDS, word) ? COUNTERS_WORDS[word] : word)).join(" ");
 }

@@ -27,8 +27,8 @@ export function overview_make(app) {
 			ondblclick: () => app.change({ times: [] }) }) };
 	overview.picture = el("div.overview-picture", { tabindex: "0", role: "slider", "aria-label": "Moment", "aria-valuemax": app.span_us, "aria-valuenow": 0, onkeydown: (event) => overview_key(overview, event),
 		onblur: () => overview_go(overview, null) }, overview.canvas, overview.veil);
-	overview.said = el("p.said quiet", { "aria-live": "polite" });
-	overview.element = el("div", el("div.overview", overview.labels, overview.picture, overview.tip), overview.said);
+	overview.reading = el("p.reading quiet", { "aria-live": "polite" });
+	overview.element = el("div", el("div.overview", overview.labels, overview.picture, overview.tip), overview.reading);
 	return overview;
 }
 
@@ -262,9 +262,9 @@ function overview_text({ app, from, to, columns, cells, rows }, row, us) {
 
 // Puts the cursor there; null: there is none.
 function overview_go(overview, cursor) {
-	const { rows, picture, said } = overview, text = cursor && overview_text(overview, rows[cursor.row], cursor.us);
+	const { rows, picture, reading } = overview, text = cursor && overview_text(overview, rows[cursor.row], cursor.us);
 	overview.cursor = cursor;
-	said.textContent = text || "";
+	reading.textContent = text || "";
 	picture.setAttribute("aria-valuenow", cursor ? cursor.us : 0);
 	picture.setAttribute("aria-valuetext", text || "none");
 	overview_draw(overview);

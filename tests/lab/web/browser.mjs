@@ -284,20 +284,20 @@ await test("counters: a button draws a line over time, it is in the address, and
 	await done(page, faults);
 });
 
-await test("by keys alone: a row over time is chosen and read at each moment, and what is read is said and marked", async () => {
-	const { page, faults } = await harness_open(real), said = () => harness_text(page, ".overview + [aria-live]"), value = () => page.$eval("[role=slider]", (slider) => [slider.getAttribute("aria-valuetext"), Number(slider.getAttribute("aria-valuenow"))]);
+await test("by keys alone: a row over time is chosen and read at each moment, and what is read is announced and marked", async () => {
+	const { page, faults } = await harness_open(real), reading = () => harness_text(page, ".overview + [aria-live]"), value = () => page.$eval("[role=slider]", (slider) => [slider.getAttribute("aria-valuetext"), Number(slider.getAttribute("aria-valuenow"))]);
 	await page.waitForFunction(() => document.querySelector('[aria-label="Table of counters"] tbody tr'));
 	await page.focus("[role=slider]");
 	await page.keyboard.press("ArrowDown");
-	const first = await said(), [, middle] = await value();
+	const first = await reading(), [, middle] = await value();
 	assert.match(first, /^\S.* at \+[0-9.]+ s: \d.* samples in /);
 	assert.equal(middle, Math.floor((model.head.span_us + 1) / 2));
 	for (const line of model.counters.lines.slice(0, 1)) {
 		const names = await page.$$eval(".overview-labels .name", (list) => list.map((name) => name.textContent)), row = names.findIndex((name) => name.includes(": "));
 		for (let i = 1; i < row; i++)
 			await page.keyboard.press("ArrowDown");
-		assert.ok((await said()).startsWith(names[row] + " at "), await said());
-		assert.ok(line.points.length && / in [0-9.]+ [mu]?s$/.test(await said()), await said());
+		assert.ok((await reading()).startsWith(names[row] + " at "), await reading());
+		assert.ok(line.points.length && / in [0-9.]+ [mu]?s$/.test(await reading()), await reading());
 	}
 	const before = await value();
 	await page.keyboard.down("Shift");
@@ -305,13 +305,13 @@ await test("by keys alone: a row over time is chosen and read at each moment, an
 	await page.keyboard.up("Shift");
 	const [text, now] = await value();
 	assert.equal(now, before[1] + Math.round((model.head.span_us + 1) / 10));
-	assert.ok(text !== before[0] && text === await said());
+	assert.ok(text !== before[0] && text === await reading());
 	const at = await page.$eval(".cursor", (cursor) => parseFloat(cursor.style.left));
 	assert.ok(Math.abs(at - 100 * now / (model.head.span_us + 1)) < 0.01, String(at));
 	await page.keyboard.press("End");
 	assert.equal((await value())[1], model.head.span_us);
 	await page.keyboard.press("Tab");
-	assert.equal(await said(), "");
+	assert.equal(await reading(), "");
 	await done(page, faults);
 });
 

@@ -212,8 +212,16 @@ int main(int argc, char **argv)
 	else
 		c = find(argv[1]);
 	if (!c && argv[1][0] == '-') {
-		message_error("unknown option '%s', a command was expected (see 'ebprec help')",
-			      argv[1]);
+		static const char *const usual[] = { "--help", "--version" };
+		const char *near = options_nearest(argv[1], usual, 2);
+
+		if (near)
+			message_error("unknown option '%s', did you mean '%s'? (see 'ebprec help')",
+				      argv[1], near);
+		else
+			message_error(
+				"unknown option '%s', a command was expected (see 'ebprec help')",
+				argv[1]);
 		return MESSAGE_USAGE;
 	}
 	if (!c)

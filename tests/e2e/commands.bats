@@ -76,6 +76,7 @@ replies() {
 }
 
 @test "an unknown option: the nearest is named" {
+	replies 2 "ebprec: unknown option '--verison', did you mean '--version'? (see 'ebprec help')" --verison
 	replies 2 "ebprec: unknown option '--jsno', did you mean '--json'? (see 'ebprec info --help')" \
 		info --jsno
 	replies 2 "ebprec: unknown option '--outptu', did you mean '--output'? (see 'ebprec slice --help')" \
@@ -463,6 +464,9 @@ replies() {
 
 @test "words that lack or are too many" {
 	replies 2 "ebprec: 'b' is one word too many (see 'ebprec info --help')" info a b
+	: >b.data
+	replies 2 "ebprec: 'b.data' is one word too many: 'ebprec diff' compares two captures, 'ebprec merge' joins them (see 'ebprec report --help')" \
+		report a.data b.data
 	replies 2 "ebprec: 'ebprec recover' needs FILE, the capture (see 'ebprec recover --help')" \
 		recover
 	replies 2 "ebprec: 'ebprec diff' needs two captures, BEFORE and AFTER (see 'ebprec diff --help')" diff good.data

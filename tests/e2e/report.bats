@@ -622,3 +622,8 @@ spans_of() {
 	ebprec scrub -q -o hidden.data part.data --check '10\.1\.2\.3'
 	same "$(cat expected)" "$(spans_of hidden.data)"
 }
+
+@test "--sort takes the titles of columns, too" {
+	gen_story t.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
+	same "$(ebprec report -q --sort symbol,dso t.data)" "$(ebprec report -q --sort function,object t.data)"
+}

@@ -273,7 +273,13 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 	}
 	count = argc - first;
 	if (count > most) {
-		*status = usage_error(u, "'%s' is one word too many", argv[first + most]);
+		const char *word = argv[first + most];
+		bool is_second = u->reads && most == 1 && !access(word, F_OK);
+
+		*status = usage_error(u, "'%s' is one word too many%s", word,
+				      is_second ? ": 'ebprec diff' compares two captures, 'ebprec "
+						  "merge' joins them"
+						: "");
 		return false;
 	}
 	if (count < least) {

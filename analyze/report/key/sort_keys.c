@@ -65,7 +65,8 @@ int sort_keys_parse(struct sort_keys *keys, const char *text, const char **bad, 
 		}
 		for (key = 0; key < SORT_KEY_COUNT; key++)
 			if (is_named(infos[key].name, text, size) ||
-			    is_named(infos[key].alias, text, size))
+			    is_named(infos[key].alias, text, size) ||
+			    is_named(infos[key].heading, text, size))
 				break;
 		if (key == SORT_KEY_COUNT) {
 			*bad = text;

@@ -48,7 +48,7 @@ void sort_key_json(struct json_writer *j, enum sort_key key, const char *text);
 
 /* The names of all keys. */
 void sort_keys_names(const char *out[SORT_KEY_COUNT]);
-/* Appends the keys of a comma-separated list, each once.  -EINVAL: *bad is the word, *bad_bytes long. */
+/* Appends the keys of a comma-separated list, by name, alias or heading, each once.  -EINVAL: *bad is the word, *bad_bytes long. */
 int sort_keys_parse(struct sort_keys *keys, const char *text, const char **bad, size_t *bad_bytes);
 bool sort_keys_has(const struct sort_keys *keys, enum sort_key key);
 /* Whether functions of one name and path, but of two files, are to be distinguished. */

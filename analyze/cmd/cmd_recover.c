@@ -51,7 +51,7 @@ static void print_recovered(const struct recover_opts *opts, const struct recove
 {
 	const char *path = opts->output ? opts->output : opts->input;
 	const char *where = opts->output ? "" : " in place";
-	char broken[80] = "", lost[80] = "nothing at the end lost", others[48] = "";
+	char broken[80] = "", lost[96] = "nothing at the end lost", others[48] = "";
 
 	if (r->broken_places)
 		snprintf(broken, sizeof(broken),
@@ -60,7 +60,9 @@ static void print_recovered(const struct recover_opts *opts, const struct recove
 	if (r->head_mended)
 		message_note("the file header of '%s' was broken and is mended", opts->input);
 	if (r->lost_bytes)
-		snprintf(lost, sizeof(lost), "%" PRIu64 " bytes at the end lost", r->lost_bytes);
+		snprintf(lost, sizeof(lost), "%" PRIu64 " bytes %s", r->lost_bytes,
+			 r->is_truncated ? "lost, of the file as it was before it was truncated"
+					 : "at the end lost");
 	if (r->other_count)
 		snprintf(others, sizeof(others), " and %" PRIu64 " other events", r->other_count);
 	if (!r->last_ns)

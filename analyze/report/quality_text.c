@@ -314,8 +314,11 @@ static void write_file(const struct report *r, const char *path, FILE *to)
 			 path, blocks, d->missing_seq);
 	if (d->bad_sections)
 		put_line(to,
-			 "file: %" PRIu32 " sections of the head of '%s' are unreadable or wrong",
-			 d->bad_sections, path);
+			 "file: %" PRIu32 " sections of the head of '%s' are unreadable or wrong%s",
+			 d->bad_sections, path,
+			 capture_get_kind(r->capture) == CAPTURE_EBX
+				 ? " ('ebprec recover' writes them anew from what is there)"
+				 : "");
 	if (records)
 		put_line(to, "file: %" PRIu64 " records of '%s' are broken, skipping", records,
 			 path);

@@ -261,6 +261,7 @@ static void judge(struct recovery *r)
 	if (w->super.state == EBX_LIVE) /* the flush that the recorder was writing */
 		end = r->source.size_bytes;
 	report->lost_bytes = !table && end > w->end_bytes ? end - w->end_bytes : 0;
+	report->is_truncated = report->lost_bytes && end > r->source.size_bytes;
 	report->first_ns = w->first_ns;
 	report->last_ns = w->last_ns;
 }

@@ -24,6 +24,7 @@ struct recover_report {
 	bool head_mended;       /* the file header was broken */
 	uint64_t valid_bytes;   /* head and data, from the file's start */
 	uint64_t lost_bytes;    /* behind that: truncated, or unreadable up to the end */
+	bool is_truncated;      /* some or all of these are not in the file */
 	uint64_t broken_bytes;  /* in between: skipped */
 	uint32_t broken_places; /* how many runs of them */
 	uint64_t block_count;

@@ -188,3 +188,11 @@ state() {
 		same "$(samples new.data)" "$(grep -c 'cpu-clock' out)"
 	done
 }
+
+@test "a truncated file: report names recover, which counts what is lost of the file as it was" {
+	gen_capture -o cut.data --samples 3000 --flush 500
+	truncate -s $(($(stat -c %s cut.data) / 2)) cut.data
+	contains "$(ebprec report cut.data 2>&1 >/dev/null)" \
+		"sections of the head of 'cut.data' are unreadable or wrong ('ebprec recover' writes them anew"
+	contains "$(ebprec recover cut.data 2>&1)" " bytes lost, of the file as it was before it was truncated"
+}

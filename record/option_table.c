@@ -57,7 +57,7 @@ const struct option opttable[] = {
 	{ OPT_STRING, 0, "table-cache", "DIR", AT(table_cache), 0, 0,
 	  "keep unwind tables in DIR for the next recording, or 'none' (default: /var/cache/ebprec)" },
 	{ OPT_STRING, 0, "max-overhead", "PERCENT", AT(max_overhead), 0, 0,
-	  "limit what stacks of waiting threads cost to PERCENT of a CPU (default: 2; 0: none); when "
+	  "limit what stacks of waiting threads cost to PERCENT of a CPU (default: 2; 0: take no such stacks); when "
 	  "it is given, what all costs, by fewer samples" },
 	{ OPT_FLAG, 0, "bpf", NULL, AT(bpf), 0, 0,
 	  "record by BPF (default); --no-bpf: by perf events alone, as without root" },

@@ -790,3 +790,7 @@ replies() {
 		1|info --extract nosuch good.data
 	END
 }
+
+@test "record --help: --max-overhead 0 is no absence of a limit" {
+	contains "$(ebprec record --help | tr -s ' \n' ' ')" "(default: 2; 0: take no such stacks)"
+}

@@ -142,15 +142,12 @@ static int add_table(struct metric_rows *m, const struct capture_attr *attr)
 
 int metric_rows_open(const struct capture *c, struct metric_rows *out)
 {
-	struct metric_rows m = { .c = c };
-	const struct capture_attr *attrs;
-	size_t count;
+	struct metric_rows m = { .c = c, .events = event_of_capture(c) };
 	int err = 0;
 
-	attrs = capture_attrs(c, &count);
-	for (size_t i = 0; i < count && !err; i++) {
-		if (event_is_table(&attrs[i]))
-			err = add_table(&m, &attrs[i]);
+	for (size_t i = 0; i < m.events.count && !err; i++) {
+		if (event_is_table(&m.events.attrs[i]))
+			err = add_table(&m, &m.events.attrs[i]);
 	}
 	if (err) {
 		metric_rows_done(&m);
@@ -183,7 +180,6 @@ struct walk {
 	const struct filter *filter;
 	int (*row)(void *ctx, const struct metric_row *r);
 	void *ctx;
-	const struct capture_attr *first; /* of the capture: where identifiers are */
 };
 
 static int set_category(struct walk *w, const struct metric_table *t, uint64_t *slots)
@@ -272,10 +268,9 @@ static int decode(struct walk *w, const struct metric_table *t, const struct per
 	return err || !t->has_function ? err : set_function(w, t, s, slots);
 }
 
-static const struct metric_table *table_of(const struct walk *w, const struct perf_event_header *h)
+static const struct metric_table *table_of(struct walk *w, const struct perf_event_header *h)
 {
-	uint64_t id = perfrec_identifier(h, h->size, &w->first->attr);
-	const struct capture_attr *attr = id ? capture_attr_by_id(w->m->c, id) : NULL;
+	const struct capture_attr *attr = event_of_find(&w->m->events, h);
 
 	for (size_t i = 0; attr && i < w->m->count; i++) {
 		if (w->m->tables[i].attr == attr)
@@ -360,11 +355,9 @@ int metric_rows_record(struct metric_rows *m, struct string_table *names,
 		       const struct filter *filter, const struct perf_event_header *record,
 		       int (*row)(void *ctx, const struct metric_row *r), void *ctx)
 {
-	struct walk w = { m, names, filter, row, ctx, NULL };
-	size_t count;
+	struct walk w = { m, names, filter, row, ctx };
 
-	w.first = capture_attrs(m->c, &count);
-	return count ? see(&w, record) : 0;
+	return see(&w, record);
 }
 
 uint64_t metric_rows_limit_bytes(const struct capture *c)
@@ -377,16 +370,12 @@ uint64_t metric_rows_limit_bytes(const struct capture *c)
 int metric_rows_walk(struct metric_rows *m, struct string_table *names, const struct filter *filter,
 		     int (*row)(void *ctx, const struct metric_row *r), void *ctx)
 {
-	struct walk w = { m, names, filter, row, ctx, NULL };
+	struct walk w = { m, names, filter, row, ctx };
 	uint32_t streams = 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE;
 	struct record_iter *it = NULL;
 	struct record rec;
-	size_t count;
 	int err;
 
-	w.first = capture_attrs(m->c, &count);
-	if (!count)
-		return 0;
 	m->lost = m->broken = 0;
 	m->left_bytes = metric_rows_limit_bytes(m->c);
 	for (size_t i = 0; i < m->count; i++)

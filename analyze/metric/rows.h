@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/input/event/event_of.h"
 #include "analyze/input/event/filter.h"
 #include "analyze/base/string_table.h"
 #include "format/reader/capture.h"
@@ -39,6 +40,7 @@ struct metric_table {
 /* Read freely. */
 struct metric_rows {
 	const struct capture *c; /* borrowed */
+	struct event_of events;
 	struct metric_table *tables;
 	size_t count, capacity;
 	uint64_t lost;   /* rows that the capture counts as missing */

@@ -162,14 +162,15 @@ static void edit_border(const struct rewrite *rw, uint8_t *data, size_t *size_by
 	const struct rewrite_edit *edit = rw->opts->edit;
 	const struct slice_border border = { .data = data, .size_bytes = *size_bytes };
 	const struct perf_event_header *header;
-	size_t count, at = 0, bytes, used = SLICE_BORDER_HEAD_BYTES;
-	const struct capture_attr *attrs = capture_attrs(rw->c, &count), *attr;
+	size_t at = 0, bytes, used = SLICE_BORDER_HEAD_BYTES;
+	struct event_of events = event_of_capture(rw->c);
+	const struct capture_attr *attr;
 	uint8_t *record;
 
 	while ((header = slice_border_next(&border, &at))) {
 		bytes = header->size;
 		record = data + at - bytes;
-		attr = capture_attr_by_id(rw->c, perfrec_identifier(header, bytes, &attrs->attr));
+		attr = event_of_find(&events, header);
 		if (!attr || !edit->record(edit->ctx, attr, (void *)record))
 			continue;
 		memmove(data + used, record, bytes);
@@ -387,7 +388,7 @@ static bool is_twin(const struct rewrite_join *join, uint64_t time_ns)
 static int copy_record(struct rewrite *rw, const struct record *r)
 {
 	size_t count;
-	const struct capture_attr *attrs = capture_attrs(rw->c, &count), *attr;
+	const struct capture_attr *attr;
 	const struct capture_block *block = capture_blocks(rw->c, &count) + r->block;
 	const struct time_span *span = &rw->span;
 	enum ebx_stream stream = block->stream;
@@ -403,10 +404,9 @@ static int copy_record(struct rewrite *rw, const struct record *r)
 	}
 	if (type >= PERFFILE_RECORD_HEADER_ATTR)
 		return rw->opts->plain ? put(rw, EBX_STREAM_SIDE, r->header, 0, -1) : 0;
-	attr = capture_attr_by_id(rw->c,
-				  perfrec_identifier(r->header, r->header->size, &attrs->attr));
+	attr = event_of_find(&rw->events, r->header);
 	if (!attr)
-		attr = attrs;
+		attr = rw->events.attrs;
 	time_ns = time_of(r, &attr->attr, &cpu);
 	if (type == PERF_RECORD_SAMPLE ? !is_wanted(rw, time_ns) : time_ns > span->to_ns) {
 		see_counts(rw, r->header, attr, false);
@@ -468,6 +468,7 @@ int rewrite_records(struct rewrite *rw)
 	bool start_seen = false;
 	int err;
 
+	rw->events = event_of_capture(rw->c);
 	if (!capture_is_divisible(rw->c) || rw->members)
 		return copy_blocks(rw, 0, SIZE_MAX);
 	for (i = 0; i < count; i++) {

@@ -7,6 +7,7 @@
 #ifndef EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
 #define EBPREC_ANALYZE_REWRITE_REWRITE_PRIV_H
 
+#include "analyze/input/event/event_of.h"
 #include "analyze/input/event/group_read.h"
 #include "analyze/rewrite/rewrite.h"
 #include "format/perf/perffile.h"
@@ -26,6 +27,7 @@ struct rewrite_join {
 
 struct rewrite {
 	const struct capture *c;
+	struct event_of events; /* of c; set by rewrite_records() */
 	const struct rewrite_opts *opts;
 	const struct rewrite_join *join; /* NULL: the only one */
 	struct time_span span;           /* of the filter, or all */

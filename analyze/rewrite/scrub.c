@@ -506,12 +506,12 @@ static int learn_head(struct scrub *s)
 
 static int learn_records(struct scrub *s)
 {
+	struct event_of events = event_of_capture(s->c);
 	uint32_t streams = 1U << EBX_STREAM_SIDE;
 	struct record_iter *it;
 	struct record r;
 	uint64_t *copy;
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(s->c, &count), *attr;
+	const struct capture_attr *attr;
 	int err;
 
 	if (s->opts.comms.count)
@@ -523,12 +523,11 @@ static int learn_records(struct scrub *s)
 		return err;
 	}
 	while ((err = record_iter_next(it, &r)) > 0) {
-		attr = capture_attr_by_id(
-			s->c, perfrec_identifier(r.header, r.header->size, &attrs->attr));
+		attr = event_of_find(&events, r.header);
 		if (r.header->size > PERFFILE_RECORD_MAX)
 			continue;
 		memcpy(copy, r.header, r.header->size);
-		(void)edit_record(s, attr ? attr : attrs, (void *)copy);
+		(void)edit_record(s, attr ? attr : events.attrs, (void *)copy);
 	}
 	record_iter_free(it);
 	free(copy);

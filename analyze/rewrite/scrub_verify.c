@@ -38,12 +38,12 @@ static bool is_text(uint8_t byte)
 static void describe_record(const struct capture *c, const struct perf_event_header *header,
 			    char place[SCRUB_VERIFY_PLACE_BYTES])
 {
+	struct event_of events = event_of_capture(c);
 	const char *name = capture_stats_type_name(header->type);
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(c, &count), *attr = attrs;
+	const struct capture_attr *attr;
 	struct perf_sample sample;
 
-	if (name && (header->type != PERF_RECORD_SAMPLE || !count)) {
+	if (name && (header->type != PERF_RECORD_SAMPLE || !events.count)) {
 		snprintf(place, SCRUB_VERIFY_PLACE_BYTES, "a %s record", name);
 		return;
 	}
@@ -52,9 +52,7 @@ static void describe_record(const struct capture *c, const struct perf_event_hea
 			 header->type);
 		return;
 	}
-	if (count > 1)
-		attr = capture_attr_by_id(c,
-					  perfrec_identifier(header, header->size, &attrs[0].attr));
+	attr = event_of_find(&events, header);
 	if (!attr || perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
 		snprintf(place, SCRUB_VERIFY_PLACE_BYTES, "a sample");
 	else

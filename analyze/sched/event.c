@@ -8,6 +8,7 @@
 
 #include "format/base/saturate.h"
 #include "analyze/input/event/event_iter.h"
+#include "analyze/input/event/event_of.h"
 #include "format/base/hash_index.h"
 #include "analyze/input/tracepoint/tracepoint_format.h"
 #include "format/perf/perfrec.h"
@@ -40,7 +41,6 @@ struct source {
 
 #define COMM_BYTES  16
 #define KNOWN_COMMS 1024
-#define KNOWN_IDS   64 /* those of one event are in a row, those of others behind them */
 
 /* A comm, with all that stands behind its end, and its number in the names. */
 struct known_comm {
@@ -49,23 +49,13 @@ struct known_comm {
 	bool used;
 };
 
-/* An id that a record had. */
-struct known_id {
-	uint64_t id; /* 0: none */
-	const struct capture_attr *attr;
-	const struct source *source; /* NULL: of another event */
-};
-
 struct sched_event_reader {
-	const struct capture *c;          /* borrowed */
-	struct string_table *names;       /* borrowed; NULL: none are wanted */
-	const struct capture_attr *attrs; /* of the entire capture */
-	size_t attr_count;
+	struct event_of events;
+	struct string_table *names; /* borrowed; NULL: none are wanted */
 	struct source sources[SCHED_EVENT_KINDS];
 	size_t source_count;
 	bool is_ours;
 	const struct capture_attr *last; /* event of the record read last */
-	struct known_id ids[KNOWN_IDS];
 	struct known_comm known[KNOWN_COMMS];
 };
 
@@ -93,7 +83,7 @@ static int read_format(struct sched_event_reader *l, struct source *s, const cha
 /* Finds the attr of a tracepoint: by the id that its format text has. */
 static int find_source(struct sched_event_reader *l, enum sched_event_kind kind, const char *name)
 {
-	struct capture_bytes section = capture_feature(l->c, PERFFILE_TRACING_DATA);
+	struct capture_bytes section = capture_feature(l->events.c, PERFFILE_TRACING_DATA);
 	struct source s = { .kind = kind };
 	char *format = NULL;
 	uint32_t id;
@@ -107,9 +97,9 @@ static int find_source(struct sched_event_reader *l, enum sched_event_kind kind,
 	if (!err)
 		err = read_format(l, &s, format);
 	free(format);
-	for (size_t i = 0; !err && i < l->attr_count && !s.attr; i++) {
-		if (l->attrs[i].attr.type == PERF_TYPE_TRACEPOINT && l->attrs[i].attr.config == id)
-			s.attr = &l->attrs[i];
+	for (size_t i = 0; !err && i < l->events.count && !s.attr; i++) {
+		if (l->events.attrs[i].attr.type == PERF_TYPE_TRACEPOINT && l->events.attrs[i].attr.config == id)
+			s.attr = &l->events.attrs[i];
 	}
 	if (!err && s.attr)
 		l->sources[l->source_count++] = s;
@@ -240,34 +230,15 @@ static const struct source *source_by_attr(const struct sched_event_reader *s,
 	return NULL;
 }
 
-static const struct source *source_of(struct sched_event_reader *s,
-				      const struct perf_event_header *header)
-{
-	struct known_id *k;
-	uint64_t id;
-
-	if (s->attr_count < 2) {
-		s->last = s->attr_count ? s->attrs : NULL;
-		return source_by_attr(s, s->last);
-	}
-	id = perfrec_identifier(header, header->size, &s->attrs[0].attr);
-	k = &s->ids[id % KNOWN_IDS];
-	if (k->id != id) {
-		k->attr = capture_attr_by_id(s->c, id);
-		k->source = source_by_attr(s, k->attr);
-		k->id = id;
-	}
-	s->last = k->attr;
-	return k->source;
-}
-
 int sched_event_read(struct sched_event_reader *s, const struct perf_event_header *header,
 		     struct sched_event *e, struct perf_sample *sample)
 {
-	const struct source *src = source_of(s, header);
+	const struct source *src;
 	struct perf_sample own;
 	int err;
 
+	s->last = event_of_find(&s->events, header);
+	src = source_by_attr(s, s->last);
 	if (!src)
 		return 0;
 	err = read_record(s, header, src, e, sample ? sample : &own);
@@ -299,7 +270,7 @@ uint64_t sched_event_lost_of(const struct sched_event_reader *s, const uint64_t 
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < s->source_count; i++)
-		lost = saturate_add(lost, lost_by_attr[s->sources[i].attr - s->attrs]);
+		lost = saturate_add(lost, lost_by_attr[s->sources[i].attr - s->events.attrs]);
 	return lost;
 }
 
@@ -309,7 +280,7 @@ uint64_t sched_event_lost(const struct sched_event_reader *s,
 	uint64_t lost = 0;
 
 	for (size_t i = 0; i < s->source_count; i++)
-		lost = saturate_add(lost, event_iter_lost(s->c, record, s->sources[i].attr));
+		lost = saturate_add(lost, event_iter_lost(s->events.c, record, s->sources[i].attr));
 	return lost;
 }
 
@@ -321,10 +292,9 @@ int sched_event_new(const struct capture *c, struct string_table *names,
 
 	if (!s)
 		return -ENOMEM;
-	s->c = c;
+	s->events = event_of_capture(c);
 	s->names = names;
 	s->is_ours = capture_get_kind(c) == CAPTURE_EBX;
-	s->attrs = capture_attrs(c, &s->attr_count);
 	for (int kind = 0; !err && kind < SCHED_EVENT_KINDS; kind++)
 		err = find_source(s, (enum sched_event_kind)kind, tracepoints[kind].name);
 	/* perf sched record has this one in place of sched_wakeup; their fields are alike. */
@@ -347,8 +317,7 @@ int sched_event_new_wakers(const struct capture *c, struct sched_event_reader **
 	*attr = NULL;
 	if (!s)
 		return -ENOMEM;
-	s->c = c;
-	s->attrs = capture_attrs(c, &s->attr_count);
+	s->events = event_of_capture(c);
 	err = find_source(s, SCHED_EVENT_WAKEUP, "sched_waking");
 	if (!err && !s->source_count)
 		err = find_source(s, SCHED_EVENT_WAKEUP, "sched_wakeup");

@@ -6,6 +6,7 @@
 
 #include "analyze/base/radix_sort.h"
 #include "analyze/input/event/event_iter.h"
+#include "analyze/input/event/event_of.h"
 #include "analyze/input/slice_border.h"
 #include "format/base/hash_index.h"
 #include "format/base/lower_bound.h"
@@ -314,6 +315,7 @@ static int by_woken(const void *a, const void *b)
 
 static int add_wakers(struct loader *l, const struct capture *c)
 {
+	struct event_of events = event_of_capture(c);
 	const struct perf_event_header *header;
 	const struct slice_border *border;
 	size_t at = 0;
@@ -330,9 +332,7 @@ static int add_wakers(struct loader *l, const struct capture *c)
 	err = event_iter_samples(c, 1u << EBX_STREAM_SCHED, l->waker_attr, add_waker, l, NULL);
 	border = sched_order_border(l->times->run.flow);
 	while (!err && border && (header = slice_border_next(border, &at)))
-		if (capture_attr_by_id(
-			    c, perfrec_identifier(header, header->size, &l->waker_attr->attr)) ==
-		    l->waker_attr)
+		if (event_of_find(&events, header) == l->waker_attr)
 			err = add_waker(l, header);
 	if (l->waker_count)
 		qsort(l->wakers, l->waker_count, sizeof(*l->wakers), by_woken);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/input/event/event_iter.h"
 
+#include "analyze/input/event/event_of.h"
 #include "format/base/saturate.h"
 #include "format/base/cursor.h"
 
@@ -28,18 +29,6 @@ const struct capture_attr *event_iter_find(const struct capture *c, uint64_t tra
 	return found;
 }
 
-/* The event that a record is of.  perf writes no ids when there is one event. */
-static const struct capture_attr *event_of(const struct capture *c,
-					   const struct perf_event_header *record)
-{
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(c, &count);
-
-	if (count < 2)
-		return count ? &attrs[0] : NULL;
-	return capture_attr_by_id(c, perfrec_identifier(record, record->size, &attrs[0].attr));
-}
-
 uint64_t event_iter_lost(const struct capture *c, const struct perf_event_header *record,
 			 const struct capture_attr *of)
 {
@@ -55,6 +44,7 @@ int event_iter_samples(const struct capture *c, uint32_t stream_mask, const stru
 		       int (*fn)(void *ctx, const struct perf_event_header *sample), void *ctx,
 		       uint64_t *lost)
 {
+	struct event_of events = event_of_capture(c);
 	struct record_iter *it = NULL;
 	struct record rec;
 	int err = record_iter_new(c, lost ? stream_mask : event_iter_streams(c, stream_mask), 0,
@@ -66,7 +56,7 @@ int event_iter_samples(const struct capture *c, uint32_t stream_mask, const stru
 		if (rec.header->type != PERF_RECORD_SAMPLE) {
 			if (lost)
 				*lost = saturate_add(*lost, event_iter_lost(c, rec.header, of));
-		} else if (event_of(c, rec.header) == of) {
+		} else if (event_of_find(&events, rec.header) == of) {
 			err = fn(ctx, rec.header);
 		}
 	}

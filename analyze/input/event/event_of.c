@@ -5,6 +5,19 @@
 
 #include "format/payload/metric_format.h"
 
+const struct capture_attr *event_of_id(struct event_of *f, uint64_t id)
+{
+	struct event_of_id *known = &f->known[id % EVENT_OF_KNOWN];
+
+	if (f->count < 2)
+		return f->count ? &f->attrs[0] : NULL;
+	if (!id)
+		return &f->attrs[0];
+	if (known->id != id)
+		*known = (struct event_of_id){ id, capture_attr_by_id(f->c, id) };
+	return known->attr;
+}
+
 bool event_is_table(const struct capture_attr *attr)
 {
 	return attr->attr.type == PERF_TYPE_TRACEPOINT && attr->attr.config >= METRIC_FIRST_ID &&

@@ -1,5 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* event_of - which attr a record belongs to; remembers the last answer */
+/*
+ * event_of - which event a record is of
+ *
+ * The one answer for all modules.  Records without an id (made up by perf, or without sample_id_all) are
+ * of the first event.  The last answers are remembered: the ids of an event are as many as CPUs.
+ */
 #ifndef EBPREC_ANALYZE_INPUT_EVENT_EVENT_OF_H
 #define EBPREC_ANALYZE_INPUT_EVENT_EVENT_OF_H
 
@@ -11,12 +16,20 @@
 #include "format/base/cursor.h"
 #include "format/perf/perfrec.h"
 
+#define EVENT_OF_KNOWN 64 /* ids of one event are in a row, those of others behind them */
+
+struct event_of_id {
+	uint64_t id; /* 0: none */
+	const struct capture_attr *attr;
+};
+
 struct event_of {
-	const struct capture *c;
+	const struct capture *c; /* borrowed */
 	const struct capture_attr *attrs;
 	size_t count;
 	uint64_t last_id;
 	const struct capture_attr *last;
+	struct event_of_id known[EVENT_OF_KNOWN];
 };
 
 static inline struct event_of event_of_capture(const struct capture *c)
@@ -35,6 +48,9 @@ static inline bool event_of_fits(const struct event_of *f, const struct perf_eve
 	       f->attrs[0].attr.sample_type & PERF_SAMPLE_IDENTIFIER && le64_load(header + 1) == id;
 }
 
+/* The event with that id, as event_of_find() has it. */
+const struct capture_attr *event_of_id(struct event_of *f, uint64_t id);
+
 /* NULL: no attr has the record's id. */
 static inline const struct capture_attr *event_of_find(struct event_of *f,
 						       const struct perf_event_header *header)
@@ -50,8 +66,7 @@ static inline const struct capture_attr *event_of_find(struct event_of *f,
 	id = perfrec_identifier(header, header->size, &f->attrs[0].attr);
 	if (f->last && id == f->last_id)
 		return f->last;
-	/* Records without an id (made up by perf, or without sample_id_all) are of no event. */
-	f->last = id ? capture_attr_by_id(f->c, id) : &f->attrs[0];
+	f->last = event_of_id(f, id);
 	f->last_id = id;
 	return f->last;
 }

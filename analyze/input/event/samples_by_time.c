@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "analyze/input/event/event_of.h"
 #include "format/base/heap.h"
 #include "format/base/vec.h"
 #include "format/perf/perfrec.h"
@@ -29,8 +30,7 @@ struct sorter {
 	samples_by_time_fn fn;
 	void *ctx;
 	struct samples_by_time_stats stats;
-	const struct capture_attr *attrs;
-	size_t attr_count;
+	struct event_of events;
 	struct waiting *heap; /* the earliest at 0 */
 	size_t count, capacity;
 	struct block *filling; /* NULL: none */
@@ -115,22 +115,12 @@ static int emit(struct sorter *s, uint64_t until_ns)
 
 /* ---- records ---- */
 
-static const struct capture_attr *attr_of(const struct sorter *s,
-					  const struct perf_event_header *header)
-{
-	uint64_t id;
-
-	if (s->attr_count == 1)
-		return &s->attrs[0];
-	if (!s->attr_count)
-		return NULL;
-	id = perfrec_identifier(header, header->size, &s->attrs[0].attr);
-	return id ? capture_attr_by_id(s->c, id) : &s->attrs[0];
-}
-
 static int take(struct sorter *s, const struct perf_event_header *header)
 {
-	struct waiting w = { .order = s->record_number++, .attr = attr_of(s, header) };
+	struct waiting w = {
+		.order = s->record_number++,
+		.attr = event_of_find(&s->events, header),
+	};
 	struct perf_sample sample;
 	int err;
 
@@ -230,7 +220,7 @@ int samples_by_time_run(const struct capture *c, const struct time_span *span,
 	struct sorter s = { .c = c, .span = span, .fn = fn, .ctx = ctx };
 	int err;
 
-	s.attrs = capture_attrs(c, &s.attr_count);
+	s.events = event_of_capture(c);
 	if (capture_is_divisible(c) && capture_get_kind(c) == CAPTURE_EBX)
 		err = read_parts(&s);
 	else

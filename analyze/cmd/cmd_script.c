@@ -13,7 +13,7 @@
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/input/event/samples_by_time.h"
-#include "analyze/input/event/group_read.h"
+#include "analyze/input/event/sample_decode.h"
 #include "analyze/names/name_context.h"
 #include "analyze/out/message.h"
 #include "analyze/report/script/script.h"
@@ -134,8 +134,8 @@ struct run {
 	uint64_t last_cgroup;
 	bool asked_cgroup, last_passes;
 	const struct capture_attr *only; /* NULL: all events */
-	struct group_read *members;      /* NULL: no sample has counts of other events */
-	struct user_unwinder *unwinder;  /* NULL: no sample has a copy of a stack */
+	struct sample_decode decode;
+	struct user_unwinder *unwinder; /* NULL: no sample has a copy of a stack */
 	uint64_t broken, shown;
 };
 
@@ -191,17 +191,11 @@ static int show(void *ctx, const struct perf_event_header *header, const struct 
 		uint64_t time_ns)
 {
 	struct run *run = ctx;
-	bool has_counts = run->members && group_read_are_in(attr);
 	struct perf_sample sample;
+	int result = sample_decode(&run->decode, header, run->only, &sample);
 
-	if (run->only && attr != run->only && !has_counts)
-		return 0;
-	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
-		run->broken++;
-		return 0;
-	}
-	return has_counts ? group_read_each(run->members, &sample, show_one, run)
-			  : show_one(run, &sample, attr);
+	run->broken += result == -EBADMSG;
+	return result < 1 ? 0 : sample_decode_each(&run->decode, &sample, show_one, run);
 }
 
 /* Stacks that were copied are walked as they are printed. */
@@ -328,13 +322,13 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 	}
 	if (!err)
 		err = prepare_unwinder(r->capture, &roots.roots, &run);
-	/* The increments of a member are known only from the beginning on. */
-	if (!err && group_read_any(r->capture))
-		err = group_read_new(r->capture, &run.members);
 	if (!err)
-		err = samples_by_time_run(r->capture, run.members ? &all : &filter->span, show,
-					  &run, &stats);
-	group_read_free(run.members);
+		err = sample_decode_init(&run.decode, r->capture, true);
+	/* The increments of a member are known only from the beginning on. */
+	if (!err)
+		err = samples_by_time_run(r->capture, run.decode.members ? &all : &filter->span,
+					  show, &run, &stats);
+	sample_decode_done(&run.decode);
 	user_unwinder_context_free(run.script.context);
 	user_unwinder_free(run.unwinder);
 	script_end(&run.script);

@@ -9,6 +9,7 @@
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/event/group_read.h"
 #include "analyze/input/event/result_place.h"
+#include "analyze/input/event/sample_decode.h"
 #include "format/os/threads.h"
 #include "analyze/fold/user_unwinder.h"
 #include "format/perf/perfrec.h"
@@ -84,11 +85,10 @@ struct second_pass {
 
 struct worker {
 	struct second_pass *pass;
-	struct event_of finder;
+	struct sample_decode decode;
 	struct stack_counter *sampler;
 	struct user_unwinder_context *context; /* has room for one chain; NULL: no stack copies */
 	struct deferred_chains_room room;      /* has room for one chain, too */
-	struct group_read *members;            /* NULL: no sample has counts of other events */
 	struct record_iter *it;                /* NULL: not needed yet */
 	struct load_stats stats;
 	pthread_t thread;
@@ -123,10 +123,10 @@ static bool read_stack_result(enum result_place where, const struct perf_sample 
 	       (where == RESULT_FIRST || out->how != STACK_RESULT_NONE);
 }
 
-/* attr: of the record, which may be the leader of the group that the sample's event is in. */
-static int count_parsed(struct worker *w, struct perf_sample *sample,
-			const struct capture_attr *attr)
+static int count_parsed(struct worker *w, struct perf_sample *sample)
 {
+	/* The event of the record: it may be the leader of the group that the sample's event is in. */
+	const struct capture_attr *attr = w->decode.attr;
 	const struct second_pass *p = w->pass;
 	const struct filter *filter = p->filter;
 	struct process_model_where where;
@@ -158,42 +158,34 @@ static int count_parsed(struct worker *w, struct perf_sample *sample,
 	return stack_counter_put(w->sampler, sample, &where, has_result ? &info : NULL);
 }
 
-struct counting {
-	struct worker *w;
-	const struct capture_attr *attr;
-};
-
 static int count_member(void *ctx, const struct perf_sample *sample,
 			const struct capture_attr *attr)
 {
-	const struct counting *counting = ctx;
+	struct worker *w = ctx;
 	struct perf_sample copy = *sample;
 
-	if (attr != counting->w->pass->attr)
+	if (attr != w->pass->attr)
 		return 0;
-	counting->w->stats.event_samples++;
-	return count_parsed(counting->w, &copy, counting->attr);
+	w->stats.event_samples++;
+	return count_parsed(w, &copy);
 }
 
 static int count_sample(struct worker *w, const struct perf_event_header *header)
 {
-	const struct second_pass *p = w->pass;
-	const struct capture_attr *attr = event_of_find(&w->finder, header);
-	bool has_counts = w->members && attr && group_read_are_in(attr);
+	const struct capture_attr *wanted = w->pass->attr;
 	struct perf_sample sample;
+	int result = sample_decode(&w->decode, header, wanted, &sample);
 
-	if (!attr || (attr != p->attr && !has_counts))
-		return 0;
-	if (perfrec_sample(header, header->size, &attr->attr, &sample, NULL)) {
-		w->stats.event_samples += attr == p->attr;
-		w->stats.broken_samples += attr == p->attr;
-		return 0;
+	if (result == -EBADMSG) {
+		w->stats.event_samples += w->decode.attr == wanted;
+		w->stats.broken_samples += w->decode.attr == wanted;
 	}
-	if (has_counts)
-		return group_read_each(w->members, &sample, count_member,
-				       &(struct counting){ w, attr });
+	if (result < 1)
+		return 0;
+	if (sample_decode_is_group(&w->decode))
+		return group_read_each(w->decode.members, &sample, count_member, w);
 	w->stats.event_samples++;
-	return count_parsed(w, &sample, attr);
+	return count_parsed(w, &sample);
 }
 
 static int count_cached(struct worker *w, size_t first, size_t count)
@@ -370,16 +362,16 @@ static int count_all(struct second_pass *p, const struct process_model *model,
 	atomic_store(&p->next_block, p->first_block);
 	for (unsigned i = 0; !err && i < count; i++) {
 		workers[i].pass = p;
-		workers[i].finder = event_of_capture(p->c);
-		err = stack_counter_new(model, p->query->groups, p->query->parts,
-					p->indexed && p->end_block - p->first_block < FEW_BLOCKS,
-					&workers[i].sampler);
+		err = sample_decode_init(&workers[i].decode, p->c, true);
+		if (!err)
+			err = stack_counter_new(model, p->query->groups, p->query->parts,
+						p->indexed &&
+							p->end_block - p->first_block < FEW_BLOCKS,
+						&workers[i].sampler);
 		if (!err && p->query->sum_groups)
 			stack_counter_sum_groups(workers[i].sampler);
 		if (!err && p->query->keep_samples)
 			stack_counter_keep_samples(workers[i].sampler);
-		if (!err && p->members)
-			err = group_read_new(p->c, &workers[i].members);
 		if (!err && p->unwinder)
 			err = user_unwinder_context_new(p->unwinder, &workers[i].context);
 	}
@@ -390,7 +382,7 @@ static int count_all(struct second_pass *p, const struct process_model *model,
 	for (unsigned i = 0; i < count; i++) {
 		user_unwinder_context_free(workers[i].context);
 		free(workers[i].room.words);
-		group_read_free(workers[i].members);
+		sample_decode_done(&workers[i].decode);
 		if (!err && i)
 			err = stack_counter_join(workers[0].sampler, workers[i].sampler);
 		else if (i)

@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "analyze/input/capture_meta.h"
-#include "analyze/input/event/event_of.h"
 #include "analyze/input/build_ids.h"
-#include "analyze/input/event/group_read.h"
+#include "analyze/input/event/sample_decode.h"
 #include "analyze/process/side_slice.h"
 
 /* Code that processes made is in objects of the file, which are read beside its records. */
@@ -23,12 +22,11 @@ struct jit_reader {
 };
 
 struct first_pass {
-	struct event_of finder;
+	struct sample_decode decode;
 	struct perf_event_attr bare; /* of records without an id: no tail, time 0 */
 	struct process_model *model;
 	struct tasks_reader *tasks; /* NULL: not wanted */
 	struct load_scan *scan;
-	struct group_read *members; /* NULL: no sample has counts of other events */
 	struct jit_reader jits;
 	bool jits_added;
 	uint64_t *open_ns; /* by block: nothing from there on is earlier; NULL: not known */
@@ -89,22 +87,21 @@ static int see_member(void *ctx, const struct perf_sample *sample, const struct 
 	struct first_pass *p = ctx;
 
 	(void)sample;
-	p->scan->attr_samples[attr - p->finder.attrs]++;
+	p->scan->attr_samples[attr - p->decode.events.attrs]++;
 	return 0;
 }
 
-static void see_sample(struct first_pass *p, const struct perf_event_header *header)
+static int see_sample(struct first_pass *p, const struct perf_event_header *header)
 {
-	const struct capture_attr *attr = event_of_find(&p->finder, header);
 	struct load_scan *scan = p->scan;
 	struct perf_sample sample;
+	int err;
 
-	if (!attr || perfrec_sample(header, header->size, &attr->attr, &sample, NULL))
-		return; /* the second pass counts it */
-	if (p->members && group_read_are_in(attr))
-		group_read_each(p->members, &sample, see_member, p);
-	else
-		scan->attr_samples[attr - p->finder.attrs]++;
+	if (sample_decode(&p->decode, header, NULL, &sample) != 1)
+		return 0; /* the second pass counts it */
+	err = sample_decode_each(&p->decode, &sample, see_member, p);
+	if (err)
+		return err;
 	if (!scan->span_known)
 		scan->span = (struct time_span){ sample.time_ns, sample.time_ns };
 	scan->span_known = true;
@@ -112,6 +109,7 @@ static void see_sample(struct first_pass *p, const struct perf_event_header *hea
 		scan->span.from_ns = sample.time_ns;
 	if (sample.time_ns > scan->span.to_ns)
 		scan->span.to_ns = sample.time_ns;
+	return 0;
 }
 
 /* perf names the kernel's map after the symbol whose address it stores as the file offset. */
@@ -137,18 +135,18 @@ static bool see_lost(struct first_pass *p, const struct perfrec_side *side)
 
 	if (side->type != PERF_RECORD_LOST || !p->scan->attr_lost)
 		return false;
-	attr = capture_attr_by_id(p->finder.c, side->lost.id);
+	attr = capture_attr_by_id(p->decode.events.c, side->lost.id);
 	if (!attr || capture_attr_is_side(attr))
 		return false;
-	p->scan->attr_lost[attr - p->finder.attrs] = saturate_add(
-		p->scan->attr_lost[attr - p->finder.attrs], side->lost.count);
+	p->scan->attr_lost[attr - p->decode.events.attrs] = saturate_add(
+		p->scan->attr_lost[attr - p->decode.events.attrs], side->lost.count);
 	return true;
 }
 
 static int parse_side(struct first_pass *p, const struct perf_event_header *header,
 		      struct perfrec_side *out)
 {
-	const struct capture_attr *attr = event_of_find(&p->finder, header);
+	const struct capture_attr *attr = event_of_find(&p->decode.events, header);
 
 	/* perf leaves the tail of some records it makes up (KSYMBOL) as its memory was. */
 	return perfrec_side(header, header->size, attr ? &attr->attr : &p->bare, out, NULL);
@@ -196,11 +194,8 @@ static int see_record(struct first_pass *p, const struct record *rec)
 {
 	const struct perf_event_header *header = rec->header;
 
-	if (header->type == PERF_RECORD_SAMPLE) {
-		if (p->scan->attr_samples)
-			see_sample(p, header);
-		return 0;
-	}
+	if (header->type == PERF_RECORD_SAMPLE)
+		return p->scan->attr_samples ? see_sample(p, header) : 0;
 	if (header->type == PERFFILE_RECORD_BUILD_ID)
 		return build_ids_entry(header, header->size, see_build_id, p->model);
 	if (header->type >= PERFFILE_RECORD_HEADER_ATTR)
@@ -344,7 +339,7 @@ static int begin_anew(struct string_table *names, struct first_pass *p)
 	if (p->tasks) {
 		tasks_reader_free(p->tasks);
 		p->tasks = NULL;
-		err = tasks_reader_new(p->finder.c, names, &p->tasks);
+		err = tasks_reader_new(p->decode.events.c, names, &p->tasks);
 		if (err)
 			return err;
 	}
@@ -375,8 +370,6 @@ static int read_side(const struct capture *c, struct string_table *names,
 {
 	int err = process_model_new(names, &p->model);
 
-	if (!err && group_read_any(c))
-		err = group_read_new(c, &p->members);
 	if (err || !slice || deferred_chains_any(c) || !side_slice_is_worth(c, slice))
 		return err ? err : read_all(c, names, p);
 	err = run_slice(c, slice, p);
@@ -392,23 +385,26 @@ static int load(const struct capture *c, struct string_table *names, const struc
 {
 	struct load_scan fresh = { .span = TIME_SPAN_ALL };
 	struct first_pass p = {
-		.finder = event_of_capture(c),
 		.scan = &fresh,
 		.jits = { .c = c, .scan = &fresh },
 	};
 	uint64_t **counts = capture_get_kind(c) == CAPTURE_EBX ? &fresh.attr_lost
 							       : &fresh.attr_samples;
-	int err, jit_err;
+	int err = sample_decode_init(&p.decode, c, true), jit_err;
 
-	fresh.attr_count = p.finder.count;
-	*counts = calloc(p.finder.count + 1, sizeof(**counts));
-	if (!*counts)
+	if (err)
+		return err;
+	fresh.attr_count = p.decode.events.count;
+	*counts = calloc(p.decode.events.count + 1, sizeof(**counts));
+	if (!*counts) {
+		sample_decode_done(&p.decode);
 		return -ENOMEM;
+	}
 	begin_jits(&p.jits);
 	err = tasks ? tasks_reader_new(c, names, &p.tasks) : 0;
 	if (!err)
 		err = read_side(c, names, slice, &p);
-	group_read_free(p.members);
+	sample_decode_done(&p.decode);
 	if (!err)
 		err = build_ids_walk(capture_feature(c, PERFFILE_BUILD_ID), see_build_id, p.model);
 	jit_err = end_jits(&p.jits);

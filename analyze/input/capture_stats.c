@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "format/base/saturate.h"
-#include "analyze/input/event/group_read.h"
+#include "analyze/input/event/sample_decode.h"
 #include "format/perf/perfrec.h"
 
 static const char *const type_names[CAPTURE_STATS_TYPES] = {
@@ -99,102 +99,78 @@ static void add_objects(const struct capture *c, struct capture_stats *t)
 	}
 }
 
-/* The counts of the event with this id. */
-static struct capture_stats_attr *attr_of(const struct capture *c, uint64_t id,
-					  struct capture_stats *t)
-{
-	const struct capture_attr *attr = capture_attr_by_id(c, id);
-
-	return &t->attrs[attr ? (size_t)(attr - capture_attrs(c, &t->attr_count)) : t->attr_count];
-}
-
 struct counting {
-	const struct capture_attr *attrs;
+	struct sample_decode decode;
+	const struct filter *filter; /* NULL: samples of any time */
 	struct capture_stats *stats;
 };
 
-static int add_member(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
+/* The counts of an event; NULL: of none. */
+static struct capture_stats_attr *counts_of(const struct counting *k,
+					    const struct capture_attr *attr)
 {
-	const struct counting *counting = ctx;
+	return &k->stats->attrs[attr ? (size_t)(attr - k->decode.events.attrs)
+				     : k->stats->attr_count];
+}
 
+static int add_event(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
+{
 	(void)sample;
-	counting->stats->attrs[attr - counting->attrs].sample_count++;
+	counts_of(ctx, attr)->sample_count++;
 	return 0;
 }
 
-/* False: the sample is of its own event alone. */
-static bool add_members(const struct capture *c, const struct record *r, struct group_read *members,
-			struct capture_stats *t)
+/* A sample that does not fit its event counts as one of it, where its time is not asked for. */
+static int add_sample(struct counting *k, const struct record *r)
 {
-	struct counting counting = { capture_attrs(c, &t->attr_count), t };
-	const struct capture_attr *attr;
 	struct perf_sample sample;
+	int result;
 
-	if (!members || !t->attr_count)
-		return false;
-	attr = capture_attr_by_id(
-		c, perfrec_identifier(r->header, r->header->size, &counting.attrs->attr));
-	if (!attr || !group_read_are_in(attr) ||
-	    perfrec_sample(r->header, r->header->size, &attr->attr, &sample, NULL))
-		return false;
-	return !group_read_each(members, &sample, add_member, &counting);
+	if (!k->stats->attr_count)
+		return 0;
+	if (!k->filter && !k->decode.members) {
+		counts_of(k, event_of_find(&k->decode.events, r->header))->sample_count++;
+		return 0;
+	}
+	result = sample_decode(&k->decode, r->header, NULL, &sample);
+	if (k->filter && (result != 1 || !filter_has_time(k->filter, sample.time_ns)))
+		return 0;
+	if (result == 1)
+		return sample_decode_each(&k->decode, &sample, add_event, k);
+	counts_of(k, k->decode.attr)->sample_count++;
+	return 0;
 }
 
-/* Whether the sample's time is asked for; filter NULL: any is. */
-static bool is_in_time(const struct capture *c, const struct record *r, const struct filter *filter)
-{
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(c, &count), *attr;
-	struct perf_sample sample;
-
-	if (!filter || !count)
-		return true;
-	attr = capture_attr_by_id(c, perfrec_identifier(r->header, r->header->size, &attrs->attr));
-	return !perfrec_sample(r->header, r->header->size, attr ? &attr->attr : &attrs->attr,
-			       &sample, NULL) &&
-	       filter_has_time(filter, sample.time_ns);
-}
-
-static void add_sample(const struct capture *c, const struct record *r, struct group_read *members,
-		       const struct filter *filter, struct capture_stats *t)
-{
-	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count);
-
-	if (t->attr_count && is_in_time(c, r, filter) && !add_members(c, r, members, t))
-		attr_of(c, perfrec_identifier(r->header, r->header->size, &attrs->attr), t)
-			->sample_count++;
-}
-
-static void add_lost(const struct capture *c, const struct record *r, struct capture_stats *t)
+static void add_lost(const struct counting *k, const struct record *r)
 {
 	static const struct perf_event_attr none;
-	const struct capture_attr *attrs = capture_attrs(c, &t->attr_count);
-	const struct perf_event_attr *attr = t->attr_count ? &attrs->attr : &none;
-	struct perfrec_side side;
+	const struct event_of *events = &k->decode.events;
+	const struct perf_event_attr *attr = events->count ? &events->attrs->attr : &none;
 	struct capture_stats_attr *of;
+	struct perfrec_side side;
 
 	if (perfrec_side(r->header, r->header->size, attr, &side, NULL))
 		return;
 	if (side.type == PERF_RECORD_LOST_SAMPLES)
 		side.lost.id = perfrec_identifier(r->header, r->header->size, attr);
-	of = attr_of(c, side.lost.id, t);
+	of = counts_of(k, capture_attr_by_id(events->c, side.lost.id));
 	of->lost_count = saturate_add(of->lost_count, side.lost.count);
-	t->lost_count = saturate_add(t->lost_count, side.lost.count);
+	k->stats->lost_count = saturate_add(k->stats->lost_count, side.lost.count);
 }
 
-static void add_record(const struct capture *c, const struct record *r, struct group_read *members,
-		       const struct filter *filter, struct capture_stats *t)
+static int add_record(struct counting *k, const struct record *r)
 {
 	unsigned type = r->header->type;
 
 	if (type < CAPTURE_STATS_TYPES)
-		t->types[type]++;
+		k->stats->types[type]++;
 	else
-		t->other_types++;
+		k->stats->other_types++;
 	if (type == PERF_RECORD_SAMPLE)
-		add_sample(c, r, members, filter, t);
-	else if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES)
-		add_lost(c, r, t);
+		return add_sample(k, r);
+	if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES)
+		add_lost(k, r);
+	return 0;
 }
 
 int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct capture_stats *out)
@@ -205,35 +181,31 @@ int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct 
 int capture_stats_during(const struct capture *c, uint32_t stream_mask, const struct filter *filter,
 			 struct capture_stats *out)
 {
-	struct record_iter *it = NULL;
-	struct group_read *members = NULL;
 	struct capture_stats t = { 0 };
+	struct counting k = { .filter = filter, .stats = &t };
+	struct record_iter *it = NULL;
 	struct record r;
-	int err;
+	int err = sample_decode_init(&k.decode, c, true);
 
-	capture_attrs(c, &t.attr_count);
+	t.attr_count = k.decode.events.count;
 	t.attrs = calloc(t.attr_count + 1, sizeof(*t.attrs));
-	if (!t.attrs)
-		return -ENOMEM;
-	add_blocks(c, &t);
-	add_objects(c, &t);
-	if (group_read_any(c))
-		err = group_read_new(c, &members);
-	else
-		err = 0;
+	if (!err && !t.attrs)
+		err = -ENOMEM;
 	if (!err)
 		err = record_iter_new(c, stream_mask, 0, SIZE_MAX, &it);
 	if (err)
 		goto out;
-	while ((err = record_iter_next(it, &r)) > 0)
-		add_record(c, &r, members, filter, &t);
+	add_blocks(c, &t);
+	add_objects(c, &t);
+	while (!err && (err = record_iter_next(it, &r)) > 0)
+		err = add_record(&k, &r);
 	t.bad_blocks = record_iter_damage(it);
 	if (err)
 		goto out;
 	*out = t;
 	t.attrs = NULL; /* ownership moved */
 out:
-	group_read_free(members);
+	sample_decode_done(&k.decode);
 	record_iter_free(it);
 	capture_stats_done(&t);
 	return err;

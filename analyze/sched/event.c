@@ -98,7 +98,8 @@ static int find_source(struct sched_event_reader *l, enum sched_event_kind kind,
 		err = read_format(l, &s, format);
 	free(format);
 	for (size_t i = 0; !err && i < l->events.count && !s.attr; i++) {
-		if (l->events.attrs[i].attr.type == PERF_TYPE_TRACEPOINT && l->events.attrs[i].attr.config == id)
+		if (l->events.attrs[i].attr.type == PERF_TYPE_TRACEPOINT &&
+		    l->events.attrs[i].attr.config == id)
 			s.attr = &l->events.attrs[i];
 	}
 	if (!err && s.attr)

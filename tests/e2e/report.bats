@@ -551,7 +551,7 @@ equal() {
 	} >story
 	gen_story c.data <story
 	# Both ends within a wait, one of them, all within one wait, and from the start or to the end.
-	for span in 1.015,1.105 1.0195,1.2199 1.1301,1.1305 ,1.205 1.355, 1.0,1.43; do
+	for span in 1.015,1.105 1.0195,1.2199 1.1301,1.1305 ,1.205 "1.355," 1.0,1.43; do
 		equal "$span"
 	done
 	# A part of a slice is a slice of that part.

@@ -19,7 +19,7 @@ held_to_truth() {
 	ebprec report --folded -p "$(jq .pid truth)" -i x.data >folded 2>err
 	"$python" "$server" check truth <folded >counts 2>shares
 	read -r all some worst <counts
-	[ "$all" -ge 500 ] && [ $((some * 100)) -ge $((all * 99)) ] && [ "${worst%.*}" -lt 4 ] ||
+	{ [ "$all" -ge 500 ] && [ $((some * 100)) -ge $((all * 99)) ] && [ "${worst%.*}" -lt 4 ]; } ||
 		fail "$1: $all samples, $some with frames, off by $worst: $(cat shares err)"
 }
 

@@ -186,7 +186,7 @@ sampled_again() {
 	read -r _ seen during <<<"$(perf script -i r.data -F event,pid,cpu,time 2>/dev/null | tr -d '[]:' |
 		awk -v "from=$from" -v "to=$to" -v "thread=$pid" -f "$TEST_LIB/cpu_samples.awk")"
 	want=$((ran_ns * 997 / 1000000000))
-	[ "$want" -ge 100 ] && [ "$seen" -ge $((want * 9 / 10)) ] && [ "$seen" -le $((want * 11 / 10)) ] && [ "$during" -eq 0 ] ||
+	{ [ "$want" -ge 100 ] && [ "$seen" -ge $((want * 9 / 10)) ] && [ "$seen" -le $((want * 11 / 10)) ] && [ "$during" -eq 0 ]; } ||
 		fail "$seen samples of $want, $during during the gap: $(cat err)"
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* cmd_diff_html - diff --html: the page of two captures */
-#ifndef EBPREC_ANALYZE_CMD_CMD_DIFF_HTML_H
-#define EBPREC_ANALYZE_CMD_CMD_DIFF_HTML_H
+#ifndef EBPREC_ANALYZE_CMD_DIFF_CMD_DIFF_HTML_H
+#define EBPREC_ANALYZE_CMD_DIFF_CMD_DIFF_HTML_H
 
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/cmd/common/report_html.h"

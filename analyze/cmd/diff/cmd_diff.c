@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "format/base/mmap_array.h"
-#include "analyze/cmd/cmd_diff_html.h"
+#include "analyze/cmd/diff/cmd_diff_html.h"
 #include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/of_option.h"
 #include "analyze/cmd/common/open_report.h"

@@ -90,7 +90,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: always all analyze record library man unit tests check check-live check-waits check-compare check-exports check-web check-kernels check-kills check-foreign \
+.PHONY: always all analyze record library man unit tests check check-live check-waits check-brief check-compare check-exports check-web check-kernels check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install packages check-packages clean help
 
 all: analyze record library man		## ebprec, ebprec-record, libebprec and the manual (the default)
@@ -243,6 +243,9 @@ check-starts: $(O)/tests/lab/oracle/oracle_starts	## functions of stripped files
 
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 	$(Q)scripts/check-mixed.sh $(O)
+
+check-brief: all tests			## report --brief of ten recorded situations; half a minute; root and BPF
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/brief
 
 check-compare: all $(O)/tests/live/counted	## 40 pairs of recordings with known changes, through diff; 10 minutes; root, BPF
 	$(Q)tests/lab/compare/run $(O)

@@ -124,7 +124,7 @@ layers() {
 	analyze/cmd/summary: format/base format/perf analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
 	analyze/cmd/metrics: format/base format/reader analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/report analyze/export analyze/page analyze/cmd/common
 	analyze/cmd/diff: format/base analyze/out analyze/sym analyze/input analyze/report/key analyze/report/profile analyze/report/diff analyze/report analyze/cmd/common
-	analyze/cmd/report: format/base analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/quality analyze/report analyze/export analyze/cmd/common analyze/cmd/summary analyze/cmd/metrics
+	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/export analyze/cmd/common analyze/cmd/summary analyze/cmd/metrics analyze/cmd/diff
 	analyze/cmd: format/include format/base format/text format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/fold analyze/names analyze/rewrite analyze/sched analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/text analyze/out analyze/cmd/common
 	END

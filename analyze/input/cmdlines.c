@@ -84,7 +84,7 @@ const struct cmdline_record *cmdlines_find(const struct cmdlines *a, uint32_t pi
 	return low && a->list[low - 1].pid == pid ? &a->list[low - 1] : NULL;
 }
 
-static void put_word(FILE *to, const char *word, size_t bytes)
+void cmdlines_put_word(FILE *to, const char *word, size_t bytes)
 {
 	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
 				    "@%_-+=:,./";
@@ -116,7 +116,7 @@ char *cmdlines_line(const struct cmdline_record *p)
 		bytes = strnlen(p->args + at, p->args_bytes - at);
 		if (at)
 			fputc(' ', to);
-		put_word(to, p->args + at, bytes);
+		cmdlines_put_word(to, p->args + at, bytes);
 		at += bytes + 1;
 	}
 	if (p->flags & CMDLINE_RECORD_ARGS_CUT)

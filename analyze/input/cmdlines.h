@@ -3,6 +3,8 @@
 #ifndef EBPREC_ANALYZE_INPUT_CMDLINES_H
 #define EBPREC_ANALYZE_INPUT_CMDLINES_H
 
+#include <stdio.h>
+
 #include "format/reader/capture.h"
 #include "format/payload/cmdline_record.h"
 
@@ -23,5 +25,7 @@ const struct cmdline_record *cmdlines_find(const struct cmdlines *a, uint32_t pi
 					   uint64_t time_ns);
 /* As one would type it: words in quotes where they need some, "..." where it was cut.  Owned; NULL: no memory. */
 char *cmdlines_line(const struct cmdline_record *p);
+/* One word of it. */
+void cmdlines_put_word(FILE *to, const char *word, size_t bytes);
 
 #endif

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "format/base/saturate.h"
+
 /* The answers for each function and group: by rule kind, whether its text passes. */
 struct answers {
 	bool *by_function[NAME_FILTER_KINDS];
@@ -191,4 +193,26 @@ int name_filter_run(const struct name_filter *p, struct stack_table *s,
 	err = stack_table_keep(s, takes, &(struct question){ p, &a, s, n->function_count + 1 });
 	answers_done(&a);
 	return err;
+}
+
+int name_filter_sum(const struct name_filter *p, const struct stack_table *s,
+		    const struct function_table *n, const struct string_table *names,
+		    struct name_filter_sum *out)
+{
+	struct name_filter_sum sum = { 0 };
+	struct answers a;
+	int err = ask(p, n, names, NULL, NULL, 0, &a);
+	const struct question question = { p, &a, s, n->function_count + 1 };
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < s->entry_count; i++) {
+		if (!takes(&question, &s->entries[i]))
+			continue;
+		sum.samples += s->entries[i].sample_count;
+		sum.period = saturate_add(sum.period, s->entries[i].period_sum);
+	}
+	answers_done(&a);
+	*out = sum;
+	return 0;
 }

@@ -57,4 +57,13 @@ int name_filter_run(const struct name_filter *p, struct stack_table *s,
 		    const struct container_names *containers, const struct group *groups,
 		    size_t group_count);
 
+struct name_filter_sum {
+	uint64_t samples, period;
+};
+
+/* The sums of the entries that pass; none is dropped.  Rules of groups are not asked for.  -ENOMEM. */
+int name_filter_sum(const struct name_filter *p, const struct stack_table *s,
+		    const struct function_table *n, const struct string_table *names,
+		    struct name_filter_sum *out);
+
 #endif

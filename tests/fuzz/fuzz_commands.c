@@ -564,6 +564,7 @@ static void run(uint8_t how, char *path)
 		  { "report", "--symfs", NOWHERE, "--process", "2", "--json", "-i", in },
 		  true },
 		{ cmd_report, { "report", "--symfs", NOWHERE, "--tree", "-i", in }, false },
+		{ cmd_report, { "report", "--symfs", NOWHERE, "--brief", "-i", in }, false },
 		{ cmd_script, { "script", "--symfs", NOWHERE, "-i", in }, false },
 		{ cmd_sched, { "sched", "--all", "--json", "-i", in }, true },
 		{ cmd_sched, { "sched", "--threads", "--latency", "-i", in }, false },

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/base/mmap_array.h"
+#include "analyze/cmd/diff/cmd_diff.h"
 #include "analyze/cmd/diff/cmd_diff_html.h"
 #include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/of_option.h"
@@ -120,6 +121,8 @@ struct diff {
 	size_t count_room;
 	enum calltree_weight weight;
 	const char *weight_name;
+	diff_rows_fn use; /* in place of printing; NULL: print */
+	void *use_arg;
 };
 
 /* The time that is asked for, in blocks. */
@@ -683,7 +686,9 @@ static int compare(struct diff *d, double min_percent, double limit, char *const
 	d->text.renames = &d->renames;
 	d->text.weight = d->weight_name;
 	status = MESSAGE_OK;
-	if (d->opts->html)
+	if (d->use)
+		d->use(d->use_arg, &d->text, &result);
+	else if (d->opts->html)
 		status = write_html(d, &result, words);
 	else if (d->opts->json)
 		diff_text_json(&d->text, &result, stdout);
@@ -774,6 +779,48 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 		       : status;
 }
 
+static int run(struct diff *d, char *const *words, double min_percent, double limit)
+{
+	int status = 0, err = string_table_new(&d->texts);
+
+	mmap_array_tune();
+	if (!err)
+		err = diff_table_new(&d->table);
+	if (err)
+		status = message_error("cannot compare: %s", strerror(-err));
+	d->renames.texts = d->texts;
+	if (!status)
+		status = read_renames(d);
+	for (int side = 0; !status && side < DIFF_SIDES; side++)
+		status = read_side(d, side, words[side]);
+	if (!status && !d->opts->folded)
+		status = rename_files(d, words);
+	if (!status && d->opts->folded)
+		status = write_folded(d) ? message_error("cannot compare: %s", strerror(ENOMEM))
+					 : MESSAGE_OK;
+	else if (!status)
+		status = compare(d, min_percent, limit, words);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		command_run_done(&d->runs[side]);
+	renames_done(&d->renames);
+	diff_table_free(d->table);
+	string_table_free(d->texts);
+	free(d->counts);
+	return status;
+}
+
+int cmd_diff_rows(const struct pick_options *pick, char *const *words, diff_rows_fn use, void *arg)
+{
+	struct diff_opts opts = { .pick = *pick, .quiet = true };
+	struct diff d = { .opts = &opts, .use = use, .use_arg = arg };
+	double min_percent, limit = 0;
+	int status;
+
+	opts.pick.names.function_addresses = false;
+	status = read_options(&opts, &d, &min_percent, &limit);
+	return status ? status : run(&d, words, min_percent, limit);
+}
+
 int cmd_diff(int argc, char **argv)
 {
 	struct diff_opts opts = { .pick = PICK_OPTIONS_DEFAULTS,
@@ -782,7 +829,7 @@ int cmd_diff(int argc, char **argv)
 	double min_percent, limit = 0;
 	char *usual[] = { "ebprec.data.old", "ebprec.data", NULL };
 	char **words;
-	int status, err;
+	int status;
 
 	opts.pick.names.function_addresses = false; /* another build has other ones */
 	if (!usage_parse(&diff_usage, &opts, argc, argv, 0, 2, &words, &status))
@@ -794,31 +841,5 @@ int cmd_diff(int argc, char **argv)
 		return usage_error(&diff_usage,
 				   "'ebprec diff' needs two captures, BEFORE and AFTER");
 	status = read_options(&opts, &d, &min_percent, &limit);
-	if (status)
-		return status;
-	mmap_array_tune();
-	err = string_table_new(&d.texts);
-	if (!err)
-		err = diff_table_new(&d.table);
-	if (err)
-		status = message_error("cannot compare: %s", strerror(-err));
-	d.renames.texts = d.texts;
-	if (!status)
-		status = read_renames(&d);
-	for (int side = 0; !status && side < DIFF_SIDES; side++)
-		status = read_side(&d, side, words[side]);
-	if (!status && !opts.folded)
-		status = rename_files(&d, words);
-	if (!status && opts.folded)
-		status = write_folded(&d) ? message_error("cannot compare: %s", strerror(ENOMEM))
-					  : MESSAGE_OK;
-	else if (!status)
-		status = compare(&d, min_percent, limit, words);
-	for (int side = 0; side < DIFF_SIDES; side++)
-		command_run_done(&d.runs[side]);
-	renames_done(&d.renames);
-	diff_table_free(d.table);
-	string_table_free(d.texts);
-	free(d.counts);
-	return status;
+	return status ? status : run(&d, words, min_percent, limit);
 }

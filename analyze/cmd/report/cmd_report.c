@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/base/mmap_array.h"
+#include "analyze/cmd/report/cmd_brief.h"
 #include "analyze/cmd/report/cmd_process.h"
 #include "analyze/cmd/report/cmd_report_answer.h"
 #include "analyze/cmd/report/cmd_report_ask.h"
@@ -178,6 +179,22 @@ static int ask_process(const struct report_opts *o)
 	return cmd_process(&ask);
 }
 
+static int ask_brief(const struct report_opts *o)
+{
+	const struct brief_ask ask = {
+		.input = o->input,
+		.baseline = o->baseline,
+		.quiet = o->quiet,
+		.pick = &o->pick,
+		.usage = &cmd_report_usage,
+	};
+	struct report_ask unused = { 0 };
+	const struct report_view *view;
+	int status = cmd_report_ask_view(o, &unused, &view);
+
+	return status ? status : cmd_brief(&ask);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_opts opts = REPORT_OPTS_DEFAULTS;
@@ -194,5 +211,7 @@ int cmd_report(int argc, char **argv)
 		opts.pick.weight = "period";
 	signal(SIGPIPE, SIG_IGN); /* the stack quality is printed also when the rest is not read */
 	mmap_array_tune();
+	if (opts.brief)
+		return ask_brief(&opts);
 	return opts.process ? ask_process(&opts) : ask_and_report(&opts, children);
 }

@@ -87,6 +87,8 @@ static const struct {
 	{ "annotate", NOT_TREES NOT_HTML NOT_COUNTS "threads sort" },
 	{ "waits", NOT_TREES NOT_HTML NOT_COUNTS "lines" },
 	{ "symbols-report", NOT_TREES NOT_HTML NOT_COUNTS "min-percent lines threads sort" },
+	{ "brief",
+	  NOT_TREES NOT_HTML NOT_COUNTS "min-percent lines threads sort csv json source-dir" },
 	{ "process", NOT_TREES NOT_HTML NOT_COUNTS
 	  "min-percent lines threads sort of off-cpu wakers wall pid" },
 };
@@ -172,6 +174,7 @@ int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 		{ o->annotate, "annotate" },
 		{ o->waits, "waits" },
 		{ o->symbols, "symbols-report" },
+		{ o->brief, "brief" },
 		{ o->process, "process" },
 	};
 	size_t count = 0;
@@ -193,6 +196,15 @@ int cmd_report_ask_view(const struct report_opts *o, struct report_ask *ask,
 	ask->around = o->callers ? o->callers : o->callees ? o->callees : o->annotate;
 	if (o->process && o->csv)
 		return usage_error(&cmd_report_usage, "--process has no '--csv'");
+	if (o->brief && (o->of || o->off_cpu || o->wakers || o->wall || o->children))
+		return usage_error(&cmd_report_usage, "--brief has no '--%s'",
+				   o->of        ? "of"
+				   : o->off_cpu ? "off-cpu"
+				   : o->wakers  ? "wakers"
+				   : o->wall    ? "wall"
+						: "children");
+	if (o->baseline && !o->brief)
+		return usage_error(&cmd_report_usage, "--baseline is for --brief");
 	if (o->with_capture && !o->html)
 		return usage_error(&cmd_report_usage, "--with-capture is for a page (--html FILE)");
 	if (o->html && (o->csv || o->json || o->off_cpu || o->wakers || o->wall))

@@ -13,7 +13,7 @@ struct report_opts {
 	const char *of;         /* an instrument */
 	const char *svg, *html; /* a file, or "-" */
 	uint64_t html_limit_bytes;
-	const char *html_view;
+	const char *html_view, *baseline;
 	const char *annotate, *assembly;
 	struct option_list source_dirs;
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
@@ -21,7 +21,7 @@ struct report_opts {
 	struct pick_options pick;
 	bool lines, folded, tree, bottom_up, annotations, period, children, threads, quiet;
 	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall, waits, html_waits,
-		with_capture;
+		with_capture, brief;
 	unsigned max_depth, process;
 };
 

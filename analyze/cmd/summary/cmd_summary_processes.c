@@ -226,9 +226,10 @@ void summary_processes_show_life(struct text_table *v, const struct summary_proc
 	show_life(v, w, life == TASKS_NONE ? NULL : &w->known->lives[life], json);
 }
 
-static const char *comm_of(const struct report *r, const struct summary_row *row,
-			   const struct tasks_life *e, char unknown[16])
+const char *summary_processes_comm(const struct report *r, const struct summary_processes *w,
+				   const struct summary_row *row, char unknown[16])
 {
+	const struct tasks_life *e = row->life == TASKS_NONE ? NULL : &w->known->lives[row->life];
 	struct group g = { .comm = row->comm };
 
 	if (e && e->comm != TASKS_NONE)
@@ -309,7 +310,7 @@ static int show_row(struct text_table *v, const struct report *r, const struct s
 		text_table_unknown(v, "pid", "");
 	else
 		text_table_number(v, "pid", row->pid);
-	text_table_text(v, "comm", comm_of(r, row, e, unknown));
+	text_table_text(v, "comm", summary_processes_comm(r, w, row, unknown));
 	text_table_number(v, "samples", row->samples);
 	text_table_percent(v, "share", row->samples, s->samples);
 	summary_processes_show_cpu_time(v, w, row->run_ns);

@@ -47,6 +47,9 @@ void summary_processes_show_cpu_time(struct text_table *v, const struct summary_
 /* The time on a CPU of so many samples; 0 where the time is not that of samples. */
 uint64_t summary_processes_sampled_ns(const struct summary_processes *w, uint64_t samples,
 				      uint64_t period);
+/* The name of the process of a row, or ":PID" in unknown. */
+const char *summary_processes_comm(const struct report *r, const struct summary_processes *w,
+				   const struct summary_row *row, char unknown[16]);
 /* -ENOMEM. */
 int summary_processes_show(struct text_table *v, const struct report *r, struct summary *s,
 			   const struct summary_processes *w, size_t rows, bool json);

@@ -79,6 +79,8 @@ static const struct job {
 	{ cmd_report, { "report", "--wakers", "--symfs", root_word, "-i", in_word } },
 	{ cmd_report, { "report", "--waits", "--symfs", root_word, "-i", in_word } },
 	{ cmd_report, { "report", "--wall", "--symfs", root_word, "-i", in_word } },
+	{ cmd_report,
+	  { "report", "--brief", "--baseline", in_word, "--symfs", root_word, "-i", in_word } },
 	{ cmd_diff, { "diff", "--symfs", root_word, in_word, in_word } },
 	{ cmd_diff, { "diff", "--json", "--symfs", root_word, in_word, in_word } },
 	{ cmd_diff, { "diff", "--html", out_word, "--symfs", root_word, in_word, in_word } },

@@ -99,7 +99,7 @@ layers() {
 	analyze/sym/dwarf: format/base analyze/sym/elf
 	analyze/sym/symtab: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/dwarf
 	analyze/sym: format/base analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf analyze/sym/symtab
-	analyze/input/event: format/base format/text format/unwind format/perf format/payload format/reader
+	analyze/input/event: format/base format/text format/unwind format/perf format/payload format/reader analyze/base
 	analyze/input/tracepoint: format/base format/reader analyze/out
 	analyze/input: format/base format/text format/perf format/payload format/reader analyze/base analyze/input/event
 	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input

@@ -187,8 +187,7 @@ static int show_one(void *ctx, const struct perf_sample *sample, const struct ca
 	return ferror(stdout) ? (errno ? -errno : -EIO) : 0;
 }
 
-static int show(void *ctx, const struct perf_event_header *header, const struct capture_attr *attr,
-		uint64_t time_ns)
+static int show(void *ctx, const struct perf_event_header *header)
 {
 	struct run *run = ctx;
 	struct perf_sample sample;

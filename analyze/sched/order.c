@@ -4,29 +4,13 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/base/merge_runs.h"
 #include "analyze/input/capture_meta.h"
+#include "analyze/input/event/event_stream.h"
 #include "analyze/input/slice_border.h"
-#include "format/base/heap.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
 
 #define STREAMS (1u << EBX_STREAM_SCHED)
-
-/* Events of one block, or of all. */
-struct batch {
-	struct sched_event *events;
-	struct time_key *keys; /* by time, then as they came; the events stay where they are */
-	size_t count, capacity, key_capacity;
-	size_t next;  /* to be passed on */
-	size_t block; /* among equal times the first one's come first */
-};
-
-/* A block that is to be read, and when it begins. */
-struct part {
-	uint64_t time_ns;
-	uint32_t block;
-};
 
 /* The stacks of a block. */
 struct range {
@@ -38,7 +22,7 @@ struct sched_order {
 	struct sched_event_reader *reader, *scout; /* the second one knows no names */
 	struct sched_order_facts facts;
 	bool all;
-	struct part *parts; /* by their beginning */
+	struct event_part *parts;
 	size_t part_count;
 	const struct capture_block *blocks; /* of the entire capture */
 	size_t block_count;
@@ -52,12 +36,7 @@ struct sched_order {
 	size_t place_capacity;
 	uint32_t stack_count, number;
 	struct record_iter *it;
-	struct batch **heap; /* what is being passed on; the earliest at 0 */
-	size_t heap_count, heap_capacity;
-	struct batch **spare; /* empty ones */
-	size_t spare_count, spare_capacity;
-	struct time_key *sorting; /* room for a batch's keys */
-	size_t sorting_capacity;
+	struct event_stream *stream;
 };
 
 const struct sched_order_facts *sched_order_facts(const struct sched_order *f)
@@ -85,118 +64,26 @@ const uint64_t *sched_order_samples(const struct sched_order *f)
 	return f->all ? NULL : f->samples;
 }
 
-/* ---- batches ---- */
+/* ---- the order ---- */
 
-static void batch_free(struct batch *b)
+static int add_event(struct event_batch *b, const struct sched_event *e)
 {
-	if (!b)
-		return;
-	free(b->events);
-	free(b->keys);
-	free(b);
-}
-
-/* An empty one, that was used before where there is one. */
-static int take_batch(struct sched_order *f, struct batch **out)
-{
-	struct batch *b = f->spare_count ? f->spare[--f->spare_count] : calloc(1, sizeof(*b));
-
-	if (!b)
-		return -ENOMEM;
-	b->count = b->next = 0;
-	*out = b;
-	return 0;
-}
-
-static void give_back(struct sched_order *f, struct batch *b)
-{
-	if (f->all || vec_reserve(&f->spare, &f->spare_capacity, f->spare_count + 1))
-		batch_free(b);
-	else
-		f->spare[f->spare_count++] = b;
-}
-
-static int add_event(struct batch *b, const struct sched_event *e)
-{
-	if (b->count >= SCHED_EVENT_NONE)
+	if (event_batch_count(b) >= SCHED_EVENT_NONE)
 		return -EOVERFLOW;
-	if (vec_reserve(&b->events, &b->capacity, b->count + 1) ||
-	    vec_reserve(&b->keys, &b->key_capacity, b->count + 1))
-		return -ENOMEM;
-	b->keys[b->count] = (struct time_key){ e->time_ns, b->count };
-	b->events[b->count++] = *e;
-	return 0;
+	return event_batch_add(b, e->time_ns, e, sizeof(*e));
 }
 
-/* A ring is emptied after the other: a batch is made of few runs that are in order. */
-static int sort_batch(struct sched_order *f, struct batch *b)
+struct passing {
+	struct sched_order *f;
+	int (*fn)(void *ctx, const struct sched_event *e, uint32_t number);
+	void *ctx;
+};
+
+static int pass_event(void *ctx, const void *event)
 {
-	if (vec_reserve(&f->sorting, &f->sorting_capacity, b->count))
-		return -ENOMEM;
-	if (merge_runs(b->keys, f->sorting, b->count) == f->sorting) {
-		struct time_key *keys = b->keys;
-		size_t capacity = b->key_capacity;
+	const struct passing *p = ctx;
 
-		b->keys = f->sorting;
-		b->key_capacity = f->sorting_capacity;
-		f->sorting = keys;
-		f->sorting_capacity = capacity;
-	}
-	return 0;
-}
-
-/* ---- the heap of batches ---- */
-
-static bool is_before(struct batch *const *one, struct batch *const *other)
-{
-	const struct batch *a = *one, *b = *other;
-	uint64_t x = a->keys[a->next].time_ns, y = b->keys[b->next].time_ns;
-
-	return x != y ? x < y : a->block < b->block;
-}
-
-static int push(struct sched_order *f, struct batch *b)
-{
-	if (vec_reserve(&f->heap, &f->heap_capacity, f->heap_count + 1))
-		return -ENOMEM;
-	f->heap[f->heap_count] = b;
-	heap_up(f->heap, f->heap_count, is_before);
-	f->heap_count++;
-	return 0;
-}
-
-/* The second one. */
-static struct batch *runner_up(const struct sched_order *f)
-{
-	if (f->heap_count < 3)
-		return f->heap_count < 2 ? NULL : f->heap[1];
-	return is_before(&f->heap[2], &f->heap[1]) ? f->heap[2] : f->heap[1];
-}
-
-/* Passes on what is no later than that. */
-static int pass_on(struct sched_order *f, uint64_t last_ns,
-		   int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx)
-{
-	struct batch *b, *next;
-	int err = 0;
-
-	while (!err && f->heap_count && f->heap[0]->keys[f->heap[0]->next].time_ns <= last_ns) {
-		b = f->heap[0];
-		next = runner_up(f);
-		do {
-			err = f->number >= SCHED_EVENT_NONE
-				      ? -EOVERFLOW
-				      : fn(ctx, &b->events[b->keys[b->next].index], f->number++);
-			b->next++;
-		} while (!err && b->next < b->count && b->keys[b->next].time_ns <= last_ns &&
-			 (!next || is_before(&b, &next)));
-		if (b->next == b->count) {
-			f->heap[0] = f->heap[--f->heap_count];
-			give_back(f, b);
-		}
-		heap_down(f->heap, f->heap_count, is_before);
-	}
-	return err;
+	return p->f->number >= SCHED_EVENT_NONE ? -EOVERFLOW : p->fn(p->ctx, event, p->f->number++);
 }
 
 /* ---- records ---- */
@@ -232,6 +119,18 @@ static int number_stack(struct sched_order *f, struct sched_event *e, const stru
 	return 0;
 }
 
+static void see_fact(struct sched_order_facts *facts, const struct sched_event *e)
+{
+	facts->has_wakeups |= e->kind == SCHED_EVENT_WAKEUP;
+	if (e->kind != SCHED_EVENT_SWITCH)
+		return;
+	if (!facts->has_switches || e->time_ns < facts->start_ns)
+		facts->start_ns = e->time_ns;
+	if (!facts->has_switches || e->time_ns > facts->end_ns)
+		facts->end_ns = e->time_ns;
+	facts->has_switches = true;
+}
+
 static bool fits(const struct capture_block *at, uint64_t time_ns)
 {
 	return at->stream == CAPTURE_STREAM_MIXED ||
@@ -239,7 +138,7 @@ static bool fits(const struct capture_block *at, uint64_t time_ns)
 }
 
 static int take(struct sched_order *f, const struct record *rec, const struct location *at,
-		struct batch *b)
+		struct event_batch *b)
 {
 	struct sched_event e;
 	int err = sched_event_read(f->reader, rec->header, &e, NULL);
@@ -255,6 +154,8 @@ static int take(struct sched_order *f, const struct record *rec, const struct lo
 		return err;
 	if (!f->all && !fits(&f->blocks[rec->block], e.time_ns))
 		return -EAGAIN;
+	if (f->all)
+		see_fact(&f->facts, &e);
 	err = number_stack(f, &e, at);
 	return err ? err : add_event(b, &e);
 }
@@ -271,19 +172,23 @@ static int see_lost(struct sched_order *f, const struct record *rec)
 	return 0;
 }
 
-/* All records of the iterator, in order of time. */
-static int read_batch(struct sched_order *f, struct record_iter *it, struct batch *b)
+/* All records of the iterator, among equal times behind those with a lower number. */
+static int read_batch(struct sched_order *f, struct record_iter *it, size_t number)
 {
 	struct location at = { SIZE_MAX, 0 };
+	struct event_batch *b;
 	struct record rec;
-	int err = 0;
+	int err = event_stream_begin(f->stream, number, &b), end_err;
 
+	if (err)
+		return err;
 	while (!err && record_iter_next(it, &rec) == 1) {
 		walk_on(&at, &rec);
 		err = rec.header->type == PERF_RECORD_SAMPLE ? take(f, &rec, &at, b)
 							     : see_lost(f, &rec);
 	}
-	return err ? err : sort_batch(f, b);
+	end_err = event_stream_end(f->stream, b);
+	return err ? err : end_err;
 }
 
 /* The events around a slice, which no block has; what is broken among them is left out. */
@@ -291,14 +196,13 @@ static int read_border(struct sched_order *f)
 {
 	struct location at = { f->block_count, 0 };
 	const struct perf_event_header *header;
+	struct event_batch *b;
 	struct sched_event e;
-	struct batch *b;
 	size_t off = 0;
-	int err = take_batch(f, &b);
+	int err = event_stream_begin(f->stream, f->block_count, &b), end_err;
 
 	if (err)
 		return err;
-	b->block = f->block_count;
 	for (; !err && (header = slice_border_next(&f->border, &off)); at.record++) {
 		err = sched_event_read(f->reader, header, &e, NULL);
 		if (err == 1) {
@@ -309,46 +213,27 @@ static int read_border(struct sched_order *f)
 			err = err == -EBADMSG ? 0 : err;
 		}
 	}
-	if (!err)
-		err = sort_batch(f, b);
-	if (!err && b->count)
-		err = push(f, b);
-	else
-		give_back(f, b);
-	return err;
-}
-
-static int read_part(struct sched_order *f, size_t block)
-{
-	struct batch *b;
-	int err = take_batch(f, &b);
-
-	if (err)
-		return err;
-	b->block = block;
-	record_iter_seek(f->it, block, 1);
-	err = read_batch(f, f->it, b);
-	if (!err && b->count)
-		err = push(f, b);
-	else
-		give_back(f, b);
-	return err;
+	end_err = event_stream_end(f->stream, b);
+	return err ? err : end_err;
 }
 
 int sched_order_walk(struct sched_order *f,
 		     int (*fn)(void *ctx, const struct sched_event *e, uint32_t number), void *ctx)
 {
+	struct passing p = { f, fn, ctx };
 	int err = 0;
 
 	if (f->has_border)
 		err = read_border(f);
 	for (size_t i = 0; !err && i < f->part_count; i++) {
 		if (f->parts[i].time_ns)
-			err = pass_on(f, f->parts[i].time_ns - 1, fn, ctx);
-		if (!err)
-			err = read_part(f, f->parts[i].block);
+			err = event_stream_pass(f->stream, f->parts[i].time_ns - 1, pass_event, &p);
+		if (err)
+			break;
+		record_iter_seek(f->it, f->parts[i].block, 1);
+		err = read_batch(f, f->it, f->parts[i].block);
 	}
-	return err ? err : pass_on(f, UINT64_MAX, fn, ctx);
+	return err ? err : event_stream_pass(f->stream, UINT64_MAX, pass_event, &p);
 }
 
 /* The stack of a record that has one; *next: its number. */
@@ -428,18 +313,6 @@ int sched_order_stacks(struct sched_order *f, const struct sched_order_taker *ta
 
 /* ---- before the walk ---- */
 
-static void see_fact(struct sched_order_facts *facts, const struct sched_event *e)
-{
-	facts->has_wakeups |= e->kind == SCHED_EVENT_WAKEUP;
-	if (e->kind != SCHED_EVENT_SWITCH)
-		return;
-	if (!facts->has_switches || e->time_ns < facts->start_ns)
-		facts->start_ns = e->time_ns;
-	if (!facts->has_switches || e->time_ns > facts->end_ns)
-		facts->end_ns = e->time_ns;
-	facts->has_switches = true;
-}
-
 static int see_facts(struct sched_order *f, size_t block)
 {
 	struct sched_event e;
@@ -459,15 +332,6 @@ static int see_facts(struct sched_order *f, size_t block)
 	return err < 0 ? err : 0;
 }
 
-static int by_time(const void *a, const void *b)
-{
-	const struct part *x = a, *y = b;
-
-	if (x->time_ns != y->time_ns)
-		return x->time_ns < y->time_ns ? -1 : 1;
-	return x->block < y->block ? -1 : x->block > y->block;
-}
-
 /* Blocks at the beginning, until nothing that follows can be earlier. */
 static int look_at_start(struct sched_order *f)
 {
@@ -485,14 +349,15 @@ static int look_at_start(struct sched_order *f)
 
 static int look_at_end(struct sched_order *f)
 {
-	struct part *ends = calloc(f->part_count + 1, sizeof(*ends));
+	struct event_part *ends = calloc(f->part_count + 1, sizeof(*ends));
 	int err = 0;
 
 	if (!ends)
 		return -ENOMEM;
 	for (size_t i = 0; i < f->part_count; i++)
-		ends[i] = (struct part){ f->blocks[f->parts[i].block].t_max_ns, f->parts[i].block };
-	qsort(ends, f->part_count, sizeof(*ends), by_time);
+		ends[i] = (struct event_part){ f->blocks[f->parts[i].block].t_max_ns,
+					       f->parts[i].block };
+	qsort(ends, f->part_count, sizeof(*ends), event_part_by_time);
 	for (size_t i = f->part_count; !err && i; i--) {
 		if (f->facts.has_switches && f->facts.end_ns >= ends[i - 1].time_ns)
 			break;
@@ -502,24 +367,13 @@ static int look_at_end(struct sched_order *f)
 	return err;
 }
 
-/* Our blocks; what is in none may be of any time. */
 static int list_parts(struct sched_order *f)
 {
-	size_t count = f->block_count;
-	int err;
+	const struct time_span all = TIME_SPAN_ALL;
+	int err = event_parts_list(f->c, STREAMS, &all, &f->parts, &f->part_count);
 
-	f->parts = calloc(count + 1, sizeof(*f->parts));
-	if (!f->parts)
-		return -ENOMEM;
-	for (size_t i = 0; i < count && i < UINT32_MAX; i++) {
-		if (f->blocks[i].stream == EBX_STREAM_SCHED)
-			f->parts[f->part_count++] = (struct part){ f->blocks[i].t_min_ns,
-								   (uint32_t)i };
-		else if (f->blocks[i].stream == CAPTURE_STREAM_MIXED)
-			f->parts[f->part_count++] = (struct part){ 0, (uint32_t)i };
-	}
-	qsort(f->parts, f->part_count, sizeof(*f->parts), by_time);
-	err = record_iter_new(f->c, STREAMS, 0, SIZE_MAX, &f->it);
+	if (!err)
+		err = record_iter_new(f->c, STREAMS, 0, SIZE_MAX, &f->it);
 	if (!err)
 		err = look_at_start(f);
 	return err ? err : look_at_end(f);
@@ -529,24 +383,12 @@ static int list_parts(struct sched_order *f)
 static int read_all_events(struct sched_order *f)
 {
 	struct record_iter *it = NULL;
-	struct batch *b;
-	int err = take_batch(f, &b);
+	int err = record_iter_new(f->c, STREAMS | 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
 
 	if (err)
 		return err;
-	err = record_iter_new(f->c, STREAMS | 1u << EBX_STREAM_SIDE, 0, SIZE_MAX, &it);
-	if (!err)
-		err = read_batch(f, it, b);
+	err = read_batch(f, it, 0);
 	record_iter_free(it);
-	for (size_t i = 0; !err && i < b->count; i++)
-		see_fact(&f->facts, &b->events[i]);
-	if (!err && b->count)
-		err = push(f, b);
-	else
-		give_back(f, b);
-	free(f->sorting);
-	f->sorting = NULL;
-	f->sorting_capacity = 0;
 	return err;
 }
 
@@ -598,6 +440,8 @@ int sched_order_open(const struct capture *c, struct string_table *names, bool a
 	err = f->stacks && f->samples ? sched_event_new(c, names, &f->reader) : -ENOMEM;
 	if (!err)
 		err = sched_event_new(c, NULL, &f->scout);
+	if (!err)
+		err = event_stream_new(&f->stream);
 	if (!err && sched_event_has_any(f->scout))
 		err = f->all ? read_all_events(f) : list_parts(f);
 	begin_with_recording(f);
@@ -615,20 +459,14 @@ void sched_order_free(struct sched_order *f)
 {
 	if (!f)
 		return;
-	for (size_t i = 0; i < f->heap_count; i++)
-		batch_free(f->heap[i]);
-	for (size_t i = 0; i < f->spare_count; i++)
-		batch_free(f->spare[i]);
 	sched_event_free(f->reader);
 	sched_event_free(f->scout);
 	slice_border_done(&f->border);
 	record_iter_free(f->it);
-	free(f->heap);
-	free(f->spare);
+	event_stream_free(f->stream);
 	free(f->parts);
 	free(f->stacks);
 	free(f->places);
 	free(f->samples);
-	free(f->sorting);
 	free(f);
 }

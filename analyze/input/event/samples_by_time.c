@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/input/event/samples_by_time.h"
 
-#include <string.h>
+#include <stdlib.h>
 
-#include "analyze/input/event/event_of.h"
-#include "format/base/heap.h"
-#include "format/base/vec.h"
-#include "format/perf/perfrec.h"
+#include "analyze/input/event/event_stream.h"
+#include "analyze/input/event/sample_decode.h"
+#include "format/perf/perffile.h"
 
-#define BLOCK_BYTES (256u << 10)
-
-/* Room for the bytes of many samples, given back when the last of them has been passed on. */
-struct block {
-	size_t live, used_bytes;
-	_Alignas(8) uint8_t bytes[BLOCK_BYTES];
-};
-
-/* A sample that waits for its turn. */
-struct waiting {
-	uint64_t time_ns, order;
-	const struct capture_attr *attr;
-	const struct perf_event_header *header; /* in the block */
-	struct block *block;
-};
+#define STREAMS (UINT32_MAX & ~(1u << EBX_STREAM_SIDE))
 
 struct sorter {
 	const struct capture *c;
@@ -30,183 +15,88 @@ struct sorter {
 	samples_by_time_fn fn;
 	void *ctx;
 	struct samples_by_time_stats stats;
-	struct event_of events;
-	struct waiting *heap; /* the earliest at 0 */
-	size_t count, capacity;
-	struct block *filling; /* NULL: none */
-	uint64_t record_number;
+	struct sample_decode decode;
+	struct event_stream *stream;
 	uint64_t newest_ns, round_ns; /* perf's files: so far; when the last round ended */
 };
 
-/* ---- bytes ---- */
-
-static int keep(struct sorter *s, struct waiting *w, const struct perf_event_header *header)
+static int pass_sample(void *ctx, const void *event)
 {
-	size_t size_bytes = ((size_t)header->size + 7) & ~(size_t)7;
-	struct block *b = s->filling;
+	struct sorter *s = ctx;
 
-	if (!b || BLOCK_BYTES - b->used_bytes < size_bytes) {
-		b = malloc(sizeof(*b));
-		if (!b)
-			return -ENOMEM;
-		b->live = b->used_bytes = 0;
-		if (s->filling && !s->filling->live)
-			free(s->filling);
-		s->filling = b;
-	}
-	memcpy(b->bytes + b->used_bytes, header, header->size);
-	w->header = (const struct perf_event_header *)(b->bytes + b->used_bytes);
-	w->block = b;
-	b->used_bytes += size_bytes;
-	b->live++;
-	return 0;
+	s->stats.sample_count++;
+	return s->fn(s->ctx, event);
 }
 
-static void let_go(struct sorter *s, const struct waiting *w)
+static int pass_until(struct sorter *s, uint64_t until_ns)
 {
-	/* NOLINTNEXTLINE: a block is freed when none that waits is in it */
-	if (!--w->block->live && w->block != s->filling)
-		free(w->block);
+	return event_stream_pass(s->stream, until_ns, pass_sample, s);
 }
 
-/* ---- the heap ---- */
-
-static bool is_before(const struct waiting *a, const struct waiting *b)
+static int add_sample(struct sorter *s, const struct perf_event_header *header,
+		      struct event_batch *to)
 {
-	/* NOLINTNEXTLINE: what the heap counts was put there */
-	return a->time_ns != b->time_ns ? a->time_ns < b->time_ns : a->order < b->order;
-}
-
-static int push(struct sorter *s, const struct waiting *w)
-{
-	int err = vec_reserve(&s->heap, &s->capacity, s->count + 1);
-
-	if (err)
-		return err;
-	s->heap[s->count] = *w;
-	heap_up(s->heap, s->count, is_before);
-	s->count++;
-	return 0;
-}
-
-static struct waiting pop(struct sorter *s)
-{
-	struct waiting first = s->heap[0];
-
-	s->heap[0] = s->heap[--s->count];
-	heap_down(s->heap, s->count, is_before);
-	return first;
-}
-
-/* Passes on all that nothing can come before any more. */
-static int emit(struct sorter *s, uint64_t until_ns)
-{
-	struct waiting w;
-	int err = 0;
-
-	while (!err && s->count && s->heap[0].time_ns <= until_ns) {
-		w = pop(s);
-		s->stats.sample_count++;
-		err = s->fn(s->ctx, w.header, w.attr, w.time_ns);
-		let_go(s, &w);
-	}
-	return err;
-}
-
-/* ---- records ---- */
-
-static int take(struct sorter *s, const struct perf_event_header *header)
-{
-	struct waiting w = {
-		.order = s->record_number++,
-		.attr = event_of_find(&s->events, header),
-	};
 	struct perf_sample sample;
-	int err;
 
-	if (!w.attr || perfrec_sample(header, header->size, &w.attr->attr, &sample, NULL)) {
+	if (sample_decode(&s->decode, header, NULL, &sample) != 1) {
 		s->stats.broken++;
 		return 0;
 	}
-	w.time_ns = sample.time_ns;
-	if (w.time_ns > s->newest_ns)
-		s->newest_ns = w.time_ns;
-	if (!time_span_has(s->span, w.time_ns))
+	if (sample.time_ns > s->newest_ns)
+		s->newest_ns = sample.time_ns;
+	if (!time_span_has(s->span, sample.time_ns))
 		return 0;
-	err = keep(s, &w, header);
-	if (err)
-		return err;
-	err = push(s, &w);
-	if (err)
-		let_go(s, &w);
-	return err;
+	return event_batch_add(to, sample.time_ns, header, header->size);
+}
+
+/* A round can still have earlier records than the one before it; the one after cannot. */
+static int end_round(struct sorter *s, struct event_batch **batch, uint64_t number)
+{
+	uint64_t until_ns = s->round_ns;
+	int err = event_stream_end(s->stream, *batch);
+
+	*batch = NULL;
+	s->round_ns = s->newest_ns;
+	if (!err)
+		err = pass_until(s, until_ns);
+	return err ? err : event_stream_begin(s->stream, number, batch);
 }
 
 static int read_blocks(struct sorter *s, size_t first, size_t count)
 {
+	bool rounds = capture_get_kind(s->c) != CAPTURE_EBX;
+	struct event_batch *batch = NULL;
 	struct record_iter *it = NULL;
+	uint64_t number = first;
 	struct record rec;
-	uint64_t until_ns;
-	int err;
+	int err, end_err;
 
-	err = record_iter_new(s->c, UINT32_MAX & ~(1u << EBX_STREAM_SIDE), first, count, &it);
+	err = record_iter_new(s->c, STREAMS, first, count, &it);
 	if (err)
 		return err;
+	err = event_stream_begin(s->stream, number, &batch);
 	while (!err && record_iter_next(it, &rec) == 1) {
-		if (rec.header->type == PERF_RECORD_SAMPLE) {
-			err = take(s, rec.header);
-		} else if (rec.header->type == PERFFILE_RECORD_FINISHED_ROUND &&
-			   capture_get_kind(s->c) != CAPTURE_EBX) {
-			/*
-			 * The next round can still have earlier records than a round; the one after
-			 * cannot.
-			 */
-			until_ns = s->round_ns;
-			s->round_ns = s->newest_ns;
-			err = emit(s, until_ns);
-		}
+		if (rec.header->type == PERF_RECORD_SAMPLE)
+			err = add_sample(s, rec.header, batch);
+		else if (rec.header->type == PERFFILE_RECORD_FINISHED_ROUND && rounds)
+			err = end_round(s, &batch, ++number);
 	}
+	end_err = batch ? event_stream_end(s->stream, batch) : 0;
 	s->stats.damaged_blocks += record_iter_damage(it);
 	record_iter_free(it);
-	return err;
-}
-
-/* ---- blocks of ours ---- */
-
-struct part {
-	uint64_t from_ns;
-	size_t block;
-};
-
-static int by_start(const void *va, const void *vb)
-{
-	const struct part *a = va, *b = vb;
-
-	if (a->from_ns != b->from_ns)
-		return a->from_ns < b->from_ns ? -1 : 1;
-	return a->block < b->block ? -1 : a->block > b->block;
+	return err ? err : end_err;
 }
 
 static int read_parts(struct sorter *s)
 {
-	size_t count, part_count = 0;
-	const struct capture_block *blocks = capture_blocks(s->c, &count);
-	struct part *parts = calloc(count + 1, sizeof(*parts));
-	int err = 0;
+	struct event_part *parts;
+	size_t count;
+	int err = event_parts_list(s->c, STREAMS, s->span, &parts, &count);
 
-	if (!parts)
-		return -ENOMEM;
-	for (size_t i = 0; i < count; i++) {
-		if (blocks[i].stream == EBX_STREAM_SIDE || blocks[i].t_min_ns > s->span->to_ns ||
-		    blocks[i].t_max_ns < s->span->from_ns)
-			continue;
-		parts[part_count++] = (struct part){ blocks[i].t_min_ns, i };
-	}
-	qsort(parts, part_count, sizeof(*parts), by_start);
-	for (size_t i = 0; !err && i < part_count; i++) {
-		/* Equal times come in the order of the file, whichever block was read first. */
-		s->record_number = (uint64_t)parts[i].block << 32;
-		err = emit(s, parts[i].from_ns ? parts[i].from_ns - 1 : 0);
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < count; i++) {
+		err = pass_until(s, parts[i].time_ns ? parts[i].time_ns - 1 : 0);
 		if (!err)
 			err = read_blocks(s, parts[i].block, 1);
 	}
@@ -218,19 +108,18 @@ int samples_by_time_run(const struct capture *c, const struct time_span *span,
 			samples_by_time_fn fn, void *ctx, struct samples_by_time_stats *stats)
 {
 	struct sorter s = { .c = c, .span = span, .fn = fn, .ctx = ctx };
-	int err;
+	int err = sample_decode_init(&s.decode, c, false);
 
-	s.events = event_of_capture(c);
-	if (capture_is_divisible(c) && capture_get_kind(c) == CAPTURE_EBX)
+	if (!err)
+		err = event_stream_new(&s.stream);
+	if (!err && capture_is_divisible(c) && capture_get_kind(c) == CAPTURE_EBX)
 		err = read_parts(&s);
-	else
+	else if (!err)
 		err = read_blocks(&s, 0, SIZE_MAX);
 	if (!err)
-		err = emit(&s, UINT64_MAX);
-	while (s.count)
-		let_go(&s, &s.heap[--s.count]);
-	free(s.filling);
-	free(s.heap);
+		err = pass_until(&s, UINT64_MAX);
+	event_stream_free(s.stream);
+	sample_decode_done(&s.decode);
 	*stats = s.stats;
 	return err;
 }

@@ -2,11 +2,9 @@
 /*
  * samples_by_time - the samples of a capture in the order of their times
  *
- * Rings are per CPU and streams are apart, so a file has its samples in no order.  In our captures
- * each block has its first and last time: blocks are read in the order of their beginnings, only
- * those that the span needs, and a sample is passed on when no block can bring an earlier one.  In
- * perf's files the ends of rounds do the same, as in perf itself.  A second or so of records is
- * held meanwhile, unless the file has no information about its order.
+ * An event_stream of samples.  In our captures each block has its first and last time, and only blocks
+ * that the span needs are read.  In perf's files the ends of rounds do the same, as in perf itself.  A
+ * second or so of records is held meanwhile, unless the file has no information about its order.
  */
 #ifndef EBPREC_ANALYZE_INPUT_EVENT_SAMPLES_BY_TIME_H
 #define EBPREC_ANALYZE_INPUT_EVENT_SAMPLES_BY_TIME_H
@@ -22,8 +20,7 @@ struct samples_by_time_stats {
 };
 
 /* Not 0: stop, and return it. */
-typedef int (*samples_by_time_fn)(void *ctx, const struct perf_event_header *header,
-				  const struct capture_attr *attr, uint64_t time_ns);
+typedef int (*samples_by_time_fn)(void *ctx, const struct perf_event_header *header);
 
 /* Calls fn for each sample within the span; equal times in the order of the file.  -ENOMEM. */
 int samples_by_time_run(const struct capture *c, const struct time_span *span,

@@ -470,7 +470,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	}
 	if (!d->opts->folded) {
 		p->query.fields |= GROUP_TIME | sort_keys_fields(&d->keys);
-		p->query.with_lines = sort_keys_has(&d->keys, KEY_LINE);
+		p->query.with_lines = sort_keys_want_lines(&d->keys);
 		p->query.with_sources = sort_keys_want_sources(&d->keys);
 		p->query.quantum_ns = blocks.quantum_ns;
 	}

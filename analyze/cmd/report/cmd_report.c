@@ -67,7 +67,7 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 		picked->query.wait_rows = opts->waits;
 	}
 	picked->query.fields |= sort_keys_fields(&ask->keys) | (opts->waits ? GROUP_COMM : 0);
-	picked->query.with_lines = sort_keys_has(&ask->keys, KEY_LINE);
+	picked->query.with_lines = sort_keys_want_lines(&ask->keys);
 	picked->query.with_gaps = opts->symbols;
 	picked->query.with_sources = sort_keys_want_sources(&ask->keys);
 	if (opts->json && *opts->json)

@@ -279,7 +279,7 @@ static int choose_keys(const struct report_opts *o, const struct report_view *vi
 	/* A tree is of calls, whatever stands above them. */
 	if (view->keys /* NOLINT */ && strcmp(view->name, "functions") != 0 &&
 	    !sort_keys_has(&ask->keys, KEY_SYMBOL) && !sort_keys_has(&ask->keys, KEY_DSO) &&
-	    !sort_keys_has(&ask->keys, KEY_CATEGORY) && !sort_keys_has(&ask->keys, KEY_LINE))
+	    !sort_keys_has(&ask->keys, KEY_CATEGORY) && !sort_keys_want_lines(&ask->keys))
 		sort_keys_parse(&ask->keys, "symbol,dso", &bad, &bad_bytes);
 	return 0;
 }

@@ -3,6 +3,8 @@
 
 #include <stddef.h>
 
+#include "analyze/report/key/sort_keys.h"
+
 #define AT(field) offsetof(struct report_opts, field)
 
 static const struct option report_options[] = {
@@ -44,9 +46,7 @@ static const struct option report_options[] = {
 	{ OPT_STRING, 'g', "call-graph", "[caller|callee|graph|folded|none]", AT(graph), 0, 0,
 	  "as perf has it: caller, graph or nothing is --tree, callee is --bottom-up, folded is "
 	  "--folded, and none a table" },
-	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0,
-	  "distinguish by comm, pid, tid, cpu, cgroup, container, dso, build_id, symbol, "
-	  "line, origin, category" },
+	{ OPT_STRING, 's', "sort", "KEY,...", AT(sort), 0, 0, "distinguish by " SORT_KEY_NAMES },
 	{ OPT_FLAG, 0, "lines", NULL, AT(lines), 0, 0,
 	  "distinguish the source lines of functions (needs debug information)" },
 	{ OPT_FLAG, 0, "threads", NULL, AT(threads), 0, 0,

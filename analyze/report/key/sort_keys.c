@@ -105,6 +105,11 @@ unsigned sort_keys_fields(const struct sort_keys *keys)
 	return fields;
 }
 
+bool sort_keys_want_lines(const struct sort_keys *keys)
+{
+	return sort_keys_has(keys, KEY_LINE);
+}
+
 bool sort_keys_want_sources(const struct sort_keys *keys)
 {
 	return sort_keys_has(keys, KEY_BUILD_ID) || sort_keys_has(keys, KEY_ORIGIN);

@@ -27,6 +27,10 @@ enum sort_key {
 	SORT_KEY_COUNT,
 };
 
+/* Their names, for the help of --sort. */
+#define SORT_KEY_NAMES \
+	"comm, pid, tid, cpu, cgroup, container, dso, symbol, category, line, build_id, origin"
+
 struct json_writer;
 
 struct sort_keys {
@@ -51,6 +55,8 @@ void sort_keys_names(const char *out[SORT_KEY_COUNT]);
 /* Appends the keys of a comma-separated list, by name, alias or heading, each once.  -EINVAL: *bad is the word, *bad_bytes long. */
 int sort_keys_parse(struct sort_keys *keys, const char *text, const char **bad, size_t *bad_bytes);
 bool sort_keys_has(const struct sort_keys *keys, enum sort_key key);
+/* Whether source lines are looked up, and each is a function of its own. */
+bool sort_keys_want_lines(const struct sort_keys *keys);
 /* Whether functions of one name and path, but of two files, are to be distinguished. */
 bool sort_keys_want_sources(const struct sort_keys *keys);
 unsigned sort_keys_fields(const struct sort_keys *keys); /* all enum group_fields needed */

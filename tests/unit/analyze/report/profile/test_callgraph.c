@@ -316,6 +316,21 @@ static void an_unknown_key_is_named(void **state)
 	}
 }
 
+static void help_lists_each_key_in_the_order_of_the_table(void **state)
+{
+	const char *names[SORT_KEY_COUNT];
+	const char *at = SORT_KEY_NAMES;
+
+	(void)state;
+	sort_keys_names(names);
+	for (size_t i = 0; i < SORT_KEY_COUNT; i++, at += strspn(at, ", ")) {
+		assert_int_equal(strcspn(at, ","), strlen(names[i]));
+		assert_memory_equal(at, names[i], strlen(names[i]));
+		at += strlen(names[i]);
+	}
+	assert_string_equal(at, "");
+}
+
 static void containers_are_known_by_their_cgroup(void **state)
 {
 	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
@@ -481,6 +496,7 @@ int main(void)
 		TEST(keys_of_samples_and_of_frames_mix),
 		TEST(a_hostile_name_stays_one_field),
 		TEST(an_unknown_key_is_named),
+		TEST(help_lists_each_key_in_the_order_of_the_table),
 		TEST(containers_are_known_by_their_cgroup),
 		TEST(a_rule_and_its_negation_add_up_to_all),
 		TEST(rules_of_one_kind_add_up_and_kinds_cut),

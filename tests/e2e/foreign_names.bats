@@ -68,7 +68,7 @@ story() {
 		cp map first
 		story "${comms[0]}" | sed -z 's/^15 /17 /' | gen_story --null --host "$comm" other.data
 		for view in "" --tree --bottom-up "--callers $comm" "--callees g" --symbols-report --off-cpu --wakers --wall --brief \
-			"--process 100" "--sort comm,pid,tid,cpu,cgroup,container" "--sort dso,build_id,symbol,line" \
+			"--process 100" "--sort comm,pid,tid,cpu,cgroup,container" "--sort dso,build_id,symbol,line,srcfile" \
 			"--threads" "--sort category,symbol" "--event $comm" "--comm $comm" "--dso $comm" "--during $comm"; do
 			# shellcheck disable=SC2086 # words
 			shows text ebprec report $view s.data

@@ -188,6 +188,10 @@ while time.time() < end: pass' &
 		[ "$(wc -l <got)" -ge 5 ] || fail "$how: $(cat got)"
 		diff want got || fail "$how"
 	done
+	perf report -i lines.data --no-children --sort srcfile --stdio -g none 2>/dev/null |
+		awk '/twolines.c/ { print $1 }' >want
+	same "$(cat want)" "$(ebprec report -q --json --min-percent 0 --sort srcfile -i lines.data |
+		jq -r '.sum as $all | .rows[] | select(.srcfile == "twolines.c") | 100 * .self / $all' | xargs printf '%.2f%%')"
 	# Inlined code has its own function's lines with --inline, else its caller's name.
 	contains "$(ebprec report -q --lines --inline -i lines.data)" "turn "
 }

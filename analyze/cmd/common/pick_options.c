@@ -377,7 +377,6 @@ int reportopts_no_key(const struct usage *usage, const char *keys, const char *b
 {
 	static const struct usage_word of_perf[] = {
 		{ "period", "--weight period" },
-		{ "srcfile", "line" },
 		{ "socket", "cpu" },
 		{ "core", "cpu" },
 		{ "parent", "--parent REGEX" },

@@ -62,6 +62,15 @@ static int base_name(struct string_table *names, uint32_t dso, uint32_t *out)
 	return string_table_add(names, base, size, out);
 }
 
+/* line: "loop.c:12", 0: not known.  only_file: without the number. */
+static int line_text(struct string_table *names, uint32_t line, bool only_file, uint32_t *out)
+{
+	const char *text = line ? string_table_text(names, line) : "[unknown]";
+	const char *colon = only_file ? strrchr(text, ':') : NULL;
+
+	return string_table_add(names, text, colon ? (size_t)(colon - text) : strlen(text), out);
+}
+
 static int label_function(struct row_keys *t, const struct sort_keys *keys,
 			  const struct row_keys_source *from, size_t i, uint32_t *out)
 {
@@ -85,11 +94,10 @@ static int label_function(struct row_keys *t, const struct sort_keys *keys,
 	}
 	if (!err && by_dso)
 		err = base_name(from->names, f->dso, &label.texts[KEY_DSO]);
-	if (!err && sort_keys_has(keys, KEY_LINE)) {
-		label.texts[KEY_LINE] = f->line;
-		if (!f->line)
-			err = string_table_add(from->names, "[unknown]", 9, &label.texts[KEY_LINE]);
-	}
+	if (!err && sort_keys_has(keys, KEY_LINE))
+		err = line_text(from->names, f->line, false, &label.texts[KEY_LINE]);
+	if (!err && sort_keys_has(keys, KEY_SOURCE_FILE))
+		err = line_text(from->names, f->line, true, &label.texts[KEY_SOURCE_FILE]);
 	if (sort_keys_has(keys, KEY_BUILD_ID))
 		label.texts[KEY_BUILD_ID] = name_sources_of(from->sources, i).build_id;
 	if (sort_keys_has(keys, KEY_ORIGIN))

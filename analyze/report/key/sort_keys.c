@@ -20,6 +20,8 @@ static const struct sort_key_info infos[SORT_KEY_COUNT] = {
 	[KEY_CATEGORY] = { "category", NULL, "category", "kind of work, by --categories", 0,
 			   false },
 	[KEY_LINE] = { "line", "srcline", "line", "source line (debug information)", 0, false },
+	[KEY_SOURCE_FILE] = { "srcfile", NULL, "source file", "source file (debug information)", 0,
+			      false },
 	[KEY_BUILD_ID] = { "build_id", NULL, "build-id", "build-id of the file of the code", 0,
 			   false },
 	[KEY_ORIGIN] = { "origin", NULL, "origin", "where the name came from, or why there is none",
@@ -107,7 +109,7 @@ unsigned sort_keys_fields(const struct sort_keys *keys)
 
 bool sort_keys_want_lines(const struct sort_keys *keys)
 {
-	return sort_keys_has(keys, KEY_LINE);
+	return sort_keys_has(keys, KEY_LINE) || sort_keys_has(keys, KEY_SOURCE_FILE);
 }
 
 bool sort_keys_want_sources(const struct sort_keys *keys)

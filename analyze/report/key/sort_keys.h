@@ -22,6 +22,7 @@ enum sort_key {
 	KEY_SYMBOL,
 	KEY_CATEGORY,
 	KEY_LINE,
+	KEY_SOURCE_FILE,
 	KEY_BUILD_ID,
 	KEY_ORIGIN,
 	SORT_KEY_COUNT,
@@ -29,7 +30,7 @@ enum sort_key {
 
 /* Their names, for the help of --sort. */
 #define SORT_KEY_NAMES \
-	"comm, pid, tid, cpu, cgroup, container, dso, symbol, category, line, build_id, origin"
+	"comm, pid, tid, cpu, cgroup, container, dso, symbol, category, line, srcfile, build_id, origin"
 
 struct json_writer;
 

@@ -30,7 +30,7 @@ takes	= $(shell $(CC) -Werror $(1) -fsyntax-only -x c /dev/null 2>/dev/null && e
 EB_CFLAGS += $(call takes,-mmemset-strategy=unrolled_loop:512:noalign$(comma)libcall:-1:noalign \
 	-mmemcpy-strategy=unrolled_loop:512:noalign$(comma)libcall:-1:noalign)
 
-# Hardening; docs/SECURITY.md says what each is for, tests/e2e/hardening.bats holds the programs to it.
+# Hardening; docs/SECURITY.md has the purpose of each, tests/e2e/hardening.bats holds the programs to it.
 # FORTIFY needs an optimizer, and would hide from the sanitizers what they are to see.
 HARDEN	:= -fPIC -fvisibility=hidden -fstack-protector-strong $(call takes,-fstack-clash-protection) \
 	   $(or $(call takes,-fcf-protection=full),$(call takes,-mbranch-protection=standard))
@@ -40,7 +40,7 @@ HARDEN	+= $(if $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS)))),$(if $(find
 	   -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=$(FORTIFY)))
 endif
 # A shadow stack suits all code that returns where it was called from, the C library's start files included,
-# which Debian builds without the note that says so.
+# which Debian builds without the note that declares it.
 HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack \
 	   $(if $(findstring -fcf-protection,$(HARDEN)),-Wl$(comma)-z$(comma)shstk)
 
@@ -56,10 +56,10 @@ endif
 endif
 
 ifeq ($(V),0)
-say	= @printf '  %-7s %s\n' $(1) $(2);
+show_step	= @printf '  %-7s %s\n' $(1) $(2);
 Q	:= @
 else
-say	=
+show_step	=
 Q	:=
 endif
 
@@ -101,37 +101,37 @@ record: $(O)/ebprec-record		## ebprec-record alone
 man: $(MAN:docs/man/%=$(O)/man/%)	## the manual pages, with the options of the programs
 $(O)/man/%.1: docs/man/%.1 scripts/man.awk $(O)/ebprec $(O)/ebprec-record
 	@mkdir -p $(@D)
-	$(call say,MAN,$@)$(O)/ebprec $(subst ebprec,help,$(subst ebprec-,,$*)) --help=lines | \
+	$(call show_step,MAN,$@)$(O)/ebprec $(subst ebprec,help,$(subst ebprec-,,$*)) --help=lines | \
 		awk -f scripts/man.awk - $< >$@
 
 $(O)/man/%.3: docs/man/%.3
 	@mkdir -p $(@D)
-	$(call say,MAN,$@)cp $< $@
+	$(call show_step,MAN,$@)cp $< $@
 
 # What every page of `report --html` carries: the modules of analyze/web/ as one script, and its hash in the policy.
 $(O)/web/tail.html: scripts/join-web.sh $(wildcard analyze/web/*.* analyze/web/*/*)
-	$(call say,JOIN,$(@D))scripts/join-web.sh $(@D)
+	$(call show_step,JOIN,$(@D))scripts/join-web.sh $(@D)
 
 $(O)/analyze/page/viewer.o: EB_CFLAGS += -Wa,-I$(O)/web
 $(O)/analyze/page/viewer.o: $(O)/web/tail.html
 
 $(O)/ebprec: $(call obj,$(filter-out analyze/lib/%,$(SRCS_analyze))) $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 
 # The library is what analyze/lib/ needs of all that; other names are not seen from outside.
 library: $(O)/libebprec.so.0		## libebprec, which reads captures for other programs
 $(O)/libebprec.so.0: $(call obj,$(sort $(wildcard analyze/lib/*.c))) $(O)/libanalyze.a $(O)/libformat.a analyze/lib/libebprec.map
-	$(call say,LD,$@)$(CC) -shared $(LDFLAGS) $(EB_LDFLAGS) $(filter-out -pie,$(HARDEN_LD)) -Wl,-soname,$(@F) -Wl,--no-undefined \
+	$(call show_step,LD,$@)$(CC) -shared $(LDFLAGS) $(EB_LDFLAGS) $(filter-out -pie,$(HARDEN_LD)) -Wl,-soname,$(@F) -Wl,--no-undefined \
 		-Wl,--version-script=analyze/lib/libebprec.map -Wl,--gc-sections -o $@ $(filter %.o %.a,$^) $(LIBS_analyze) $(LIBS_format)
 
 $(O)/libanalyze.a: $(call obj,$(filter-out analyze/main.c analyze/cmd/% analyze/lib/%,$(SRCS_analyze)))
-	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
+	$(call show_step,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 $(O)/ebprec-record: $(call obj,$(SRCS_record)) $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_record) $(LIBS_format)
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_record) $(LIBS_format)
 
 $(O)/libformat.a: $(call obj,$(SRCS_format))
-	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
+	$(call show_step,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 # Objects are made again when the flags are others.
 FLAGS	:= $(subst ',,$(subst ",,$(CC) $(filter-out -Werror,$(EB_CFLAGS)) $(HARDEN) $(CFLAGS)))
@@ -142,7 +142,7 @@ always:
 
 $(O)/%.o: %.c $(O)/.flags | $(call have,build-analyzer)
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(EB_CFLAGS) $(HARDEN) -I$(O) $(CFLAGS) -MMD -MP -c -o $@ $<
+	$(call show_step,CC,$<)$(CC) $(EB_CFLAGS) $(HARDEN) -I$(O) $(CFLAGS) -MMD -MP -c -o $@ $<
 
 $(O)/.have-%: scripts/deps
 	@mkdir -p $(@D)
@@ -154,16 +154,16 @@ $(call obj,$(SRCS_record)): | $(call have,build-record) $(SKELS)
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(call have,build-record)
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -ffile-prefix-map=$(CURDIR)=. -D__TARGET_ARCH_x86 -I. \
+	$(call show_step,BPF,$<)$(CLANG) -g -O2 -target bpf -ffile-prefix-map=$(CURDIR)=. -D__TARGET_ARCH_x86 -I. \
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
 
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
-	$(call say,SKEL,$@)( echo '/* NOLINTBEGIN */' && $(BPFTOOL) gen skeleton $< && echo '/* NOLINTEND */' ) > $@
+	$(call show_step,SKEL,$@)( echo '/* NOLINTBEGIN */' && $(BPFTOOL) gen skeleton $< && echo '/* NOLINTEND */' ) > $@
 
 # Names of system calls, from the kernel's headers; where these are of another machine, there are none.
 $(O)/analyze/metric/syscalls_%.inc:
 	@mkdir -p $(@D)
-	$(call say,GEN,$@)echo '#include <asm/unistd_$*.h>' | $(CC) -E -dM - 2>/dev/null | \
+	$(call show_step,GEN,$@)echo '#include <asm/unistd_$*.h>' | $(CC) -E -dM - 2>/dev/null | \
 		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -V >$@
 
 $(O)/analyze/metric/names.o: $(O)/analyze/metric/syscalls_64.inc $(O)/analyze/metric/syscalls_32.inc
@@ -173,49 +173,49 @@ $(O)/analyze/metric/names.o: $(O)/analyze/metric/syscalls_64.inc $(O)/analyze/me
 # A unit test links the format library and every analyzer and recorder object but the mains,
 # so that a test is only its file.
 $(O)/tests/unit/%: $(O)/tests/unit/%.o $(O)/libunder.a $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_unit) $(LIBS_record) \
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_unit) $(LIBS_record) \
 		$(LIBS_analyze) $(LIBS_format)
 
 $(call obj,$(UNIT)): | $(call have,test)
 
 $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)))
-	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
+	$(call show_step,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 # Programs of known contents that tests of symbols look into.
 $(O)/tests/lib/fixtures/.built: tests/lib/fixtures/build $(wildcard tests/lib/fixtures/*.*) | $(call have,test)
-	$(call say,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
+	$(call show_step,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
 
 $(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python)): | $(O)/tests/lib/fixtures/.built
 
 # What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c analyze/base/arena.c)
-	$(call say,AR,$@)rm -f $@; $(AR) qcs $@ $^
+	$(call show_step,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 # A fuzz target and the driver that replays its corpus.
 $(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/libunder.a $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
 		$(LIBS_format)
 
 # The same target with libFuzzer; only `make fuzz` asks for it, in a build of its own.
 $(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libunder.a $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
 		$(LIBS_record) $(LIBS_analyze) $(LIBS_format)
 
 # Every command on damaged captures.
 $(O)/tests/lab/mutate/%: $(O)/tests/lab/mutate/%.o $(O)/libunder.a $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
 		$(LIBS_format)
 
 # Programs that write captures with chosen contents, and others that help tests.
 $(O)/tests/lib/gen/%: $(O)/tests/lib/gen/%.o $(O)/libsym.a $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 
 # Workloads whose truth is known.  At -O0 every call stays a call and every function has a frame
-# pointer; from -O1 on gcc leaves it out of leaf functions whatever -f and -m options say.
+# pointer; from -O1 on gcc leaves it out of leaf functions whatever the -f and -m options are.
 $(call obj,$(LIVE)): CFLAGS += -O0
 $(call obj,$(LIVE)): HARDEN :=
 $(O)/tests/live/%: $(O)/tests/live/%.o
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -lpthread
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -lpthread
 
 unit: $(call prog,$(UNIT))		## build and run the unit tests, words for people
 	$(Q)set -e; for t in $^; do $$t; done
@@ -225,7 +225,7 @@ ORACLES	:= $(O)/tests/lab/oracle/oracle_ehframe $(O)/tests/lab/step/step_walk $(
 PRELOADS := $(patsubst %.c,$(O)/%.so,$(wildcard tests/lab/faults/*.c))
 $(PRELOADS): $(O)/%.so: %.c
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) $(WARN) -O1 -g -shared -fPIC -o $@ $< -ldl
+	$(call show_step,CC,$<)$(CC) $(WARN) -O1 -g -shared -fPIC -o $@ $< -ldl
 
 tests: $(PRELOADS) $(O)/tests/lab/bench/bench_multiply analyze $(call prog,$(UNIT) $(FUZZ) $(GEN) $(LIVE) tests/lab/mutate/mutate.c) $(ORACLES) $(REFUSED) $(O)/tests/lab/bpf/custom.bpf.o $(O)/tests/lab/bpf/lacking.bpf.o	## build all test programs
 
@@ -384,46 +384,46 @@ oracle-long: $(O)/tests/lab/oracle/oracle_ehframe	## the same on large files
 	$(Q)scripts/oracle-long.sh $<
 
 $(O)/tests/lab/oracle/oracle_starts: $(O)/tests/lab/oracle/oracle_starts.o $(O)/libsym.a $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
 
 $(O)/tests/lab/oracle/%: $(O)/tests/lab/oracle/%.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf $(LIBS_format)
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf $(LIBS_format)
 
 $(O)/tests/lab/bench/bench_multiply: $(O)/tests/lab/bench/bench_multiply.o $(O)/libunder.a $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
 		$(LIBS_format)
 
 $(O)/tests/lab/bench/%: $(O)/tests/lab/bench/%.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_format) -lpthread
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_format) -lpthread
 
 # The step function for BPF: that it compiles, and that the verifier takes it.
 $(O)/tests/lab/bpf/%.bpf.o: tests/lab/bpf/%.bpf.c
 	@mkdir -p $(@D)
-	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. \
+	$(call show_step,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. \
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
 
 # The example of docs/instruments/custom.md.
 $(O)/tests/lab/bpf/custom.bpf.c: docs/instruments/custom.md
 	@mkdir -p $(@D)
-	$(call say,GEN,$@)sed -n '/^```c$$/,/^```$$/p' $< | grep -v '^```' >$@
+	$(call show_step,GEN,$@)sed -n '/^```c$$/,/^```$$/p' $< | grep -v '^```' >$@
 
 $(O)/tests/lab/bpf/custom.bpf.o: $(O)/tests/lab/bpf/custom.bpf.c
-	$(call say,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 \
+	$(call show_step,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 \
 		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -c -o $@ $<
 
 # Objects that break its contract; that of nobtf has no types.
 $(O)/tests/lab/bpf/refused_%.bpf.o: tests/lab/bpf/refused.bpf.c
 	@mkdir -p $(@D)
-	$(call say,BPF,$@)$(CLANG) $(if $(filter nobtf,$*),,-g) -O2 -target bpf -DCASE_$* -I/usr/include/$(shell uname -m)-linux-gnu -Wall \
+	$(call show_step,BPF,$@)$(CLANG) $(if $(filter nobtf,$*),,-g) -O2 -target bpf -DCASE_$* -I/usr/include/$(shell uname -m)-linux-gnu -Wall \
 		-Wno-null-dereference -c -o $@ $<
 
 $(O)/tests/lab/bpf/load_%: $(O)/tests/lab/bpf/load_%.o $(O)/tests/lab/bpf/%.bpf.o
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $< -lbpf
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $< -lbpf
 
 # Every instruction of a program without frame pointers, ours against libdwfl.
 $(O)/tests/lib/fixtures/stepped: tests/lib/fixtures/stepped.c
 	@mkdir -p $(@D)
-	$(call say,CC,$<)$(CC) -O2 -fomit-frame-pointer -Wl,-z,lazy -o $@ $<
+	$(call show_step,CC,$<)$(CC) -O2 -fomit-frame-pointer -Wl,-z,lazy -o $@ $<
 
 $(O)/tests/lab/step/step_walk: $(O)/tests/lab/step/step_walk.o $(O)/tests/lab/step/livewalk.o $(O)/libformat.a
-	$(call say,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf $(LIBS_format)
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -ldw -lelf $(LIBS_format)

@@ -3,7 +3,7 @@
 #
 # check-layers.sh BUILD_DIR - holds the tree to the rules of docs/STYLE.md that a machine can check
 #
-# Who may include whom, that each header compiles alone, that libraries neither print nor exit nor
+# The includes between folders, that each header compiles alone, that libraries neither print nor exit nor
 # keep variables at file scope, and that every file names its licence.  Prints TAP.
 set -eu
 
@@ -17,8 +17,8 @@ trap 'rm -f "$work" "$shown" "$arrows"' EXIT
 count=0
 failed=0
 
-# verdict NAME - a rule holds when nothing was written to $work.
-verdict() {
+# report_rule NAME - a rule holds when nothing was written to $work.
+report_rule() {
 	count=$((count + 1))
 	if [ -s "$work" ]; then
 		echo "not ok $count - $1"
@@ -135,11 +135,11 @@ scripts/list-includes.sh >"$arrows"
 layers | awk -F ': *' '{ count = split($2, may, " "); for (i = 1; i <= count; i++) print $1, may[i] }' >"$shown"
 awk 'FILENAME == ARGV[1] { allowed[$0] = 1; next }
 	!(($2 " " $3) in allowed) { print $1 ": " $2 " may not include " $3 }' "$shown" "$arrows" >"$work"
-verdict "each folder includes only the folders that its line names"
+report_rule "each folder includes only the folders that its line names"
 
 awk 'FILENAME == ARGV[1] { used[$2 " " $3] = 1; next }
 	!($0 in used) { print "the line of " $1 " names " $2 ", of which it includes nothing" }' "$arrows" "$shown" >"$work"
-verdict "each folder includes all the folders that its line names"
+report_rule "each folder includes all the folders that its line names"
 
 # A folder of sources has a line; one of unit tests has the sources that it tests.
 {
@@ -149,7 +149,7 @@ verdict "each folder includes all the folders that its line names"
 	files | sed -n 's,^tests/unit/\(.*\)/[^/]*\.c$,\1,p' | sort -u | comm -23 - "$shown" |
 		sed 's,.*,tests/unit/&: no folder of sources has this name,'
 } >"$work"
-verdict "each folder of sources has a layer, and each of unit tests has its sources"
+report_rule "each folder of sources has a layer, and each of unit tests has its sources"
 
 # The drawing leaves out arrows that follow from others, so what can be reached is compared.
 {
@@ -175,7 +175,7 @@ verdict "each folder of sources has a layer, and each of unit tests has its sour
 					print from " -> " to ": only the " (drawn ? "drawing has" : "sources have") " it (make graph)"
 			}
 	}' | sort >"$work"
-verdict "docs/layers.svg shows the includes of today"
+report_rule "docs/layers.svg shows the includes of today"
 
 # A line names folders of earlier lines only, so the folders have no circle.
 layers | awk -F ': *' '
@@ -186,24 +186,24 @@ layers | awk -F ': *' '
 				print $1 " stands above " below[i] ", which has no earlier line"
 		seen[$1] = 1
 	}' >"$work"
-verdict "the layers have an order"
+report_rule "the layers have an order"
 
 # Headers and what they include, as pairs: an error of tsort names a circle.
 # shellcheck disable=SC2016 # awk expands
 files | grep -E '^(format|record|analyze|bpf)/.*\.h$' | xargs -r awk '
 	/^[ \t]*#[ \t]*include[ \t]*"/ { split($0, quoted, "\""); print FILENAME, quoted[2] }' |
 	tsort 2>"$work" >/dev/null || true
-verdict "no header includes itself through others"
+report_rule "no header includes itself through others"
 never_system format "$live|$elf|$names|lzma"
-verdict "format/ needs no library but libc, libzstd and libZydis"
+report_rule "format/ needs no library but libc, libzstd and libZydis"
 never_system analyze "$live"
-verdict "analyze/ does not know libbpf"
+report_rule "analyze/ does not know libbpf"
 includes analyze | grep -v '^analyze/sym/' | grep -E "include <($elf|lzma|libiberty|demangle)" >"$work" || true
-verdict "only analyze/sym/ knows libelf, libdw, liblzma and libiberty"
+report_rule "only analyze/sym/ knows libelf, libdw, liblzma and libiberty"
 never_system record "$names|elfutils|libdw|dwarf"
-verdict "record/ never symbolizes"
+report_rule "record/ never symbolizes"
 
-# What a .c includes first, its compilation has shown.
+# The compilation has shown that the first include of each .c suffices.
 # shellcheck disable=SC2016 # for awk
 sources_in 'format|record|analyze' | grep '\.c$' | xargs -r awk '
 	FNR == 1 { seen = 0 }
@@ -212,20 +212,20 @@ files | grep -E '^(format|record|analyze)/.*\.h$|^bpf/events\.h$' | grep -vxFf "
 	"$cc" -std=gnu11 -D_GNU_SOURCE -I. -Wall -Wextra -Werror -Wno-unused-parameter -fsyntax-only \
 		-include "$f" -x c /dev/null 2>&1 || true
 done >"$work"
-verdict "each header compiles alone"
+report_rule "each header compiles alone"
 
 files | grep -E '^(format|record|analyze)/.*\.h$' | while read -r f; do
 	guard=EBPREC_$(echo "$f" | tr 'a-z/.-' 'A-Z___')
 	grep -q "^#ifndef $guard\$" "$f" || echo "$f: the include guard is not $guard"
 done >"$work"
-verdict "include guards are named after their files"
+report_rule "include guards are named after their files"
 
-# Commands speak, and say and usage are how they do it; children of workload, name_bundler and trial_load are programs of their own.
+# Commands print, by message and usage; children of workload, name_bundler and trial_load are programs of their own.
 sources_in 'format|record|analyze' | grep -vE '^(record|analyze)/main\.c$|/(cmd_[a-z_]+|message|usage|common_options|name_options|open_report|workload|name_bundler|opener_process|trial_load)\.[ch]$' | while read -r f; do
 	grep -nHE '(^|[^a-z_>.])(printf|puts|perror|exit|_exit|abort|err|errx|warn|warnx)[[:space:]]*\(|[^a-z_](stderr|stdout)[^a-z_]' \
 		"$f" | grep -vE '^[^:]+:[0-9]+:[[:space:]]*(\*|/\*)' || true
 done >"$work"
-verdict "libraries neither print nor exit"
+report_rule "libraries neither print nor exit"
 
 # .data and .bss of the objects; tables of pointers are in .data.rel.ro.  `ebprec mark` marks as any
 # program does, by the variables of format/include/ebprec-mark.h.
@@ -240,20 +240,20 @@ done >"$work"
 case $build in
 *san-*) : >"$work" ;; # sanitizers add variables of their own
 esac
-verdict "no variables at file scope but stop_requested"
+report_rule "no variables at file scope but stop_requested"
 
 files | grep -vE '\.md$|^LICENSE$|(^|/)\.gitignore$|^tests/golden/.*/expected|^tests/fuzz/corpus/|^scripts/package/debian/(changelog|copyright|source/format)$' >"$shown"
 # shellcheck disable=SC2094 # it is only read
 xargs -r awk 'FNR > 3 { nextfile } /SPDX-License-Identifier: BSD-2-Clause OR GPL-2\.0-or-later/ { print FILENAME }' \
 	<"$shown" | grep -vxFf - "$shown" | while read -r f; do
-	# Data files say nothing about themselves.
+	# Data files have no comment.
 	! grep -Iq . "$f" || echo "$f: no SPDX line in the first three"
 done >"$work"
-verdict "every file names its licence"
+report_rule "every file names its licence"
 
 files | grep -E '\.([ch]|sh|bats|awk|pl)$|^Makefile$|^scripts/' |
 	xargs -r grep -nHE '[[:space:]]$' >"$work" || true
-verdict "no white space at the end of a line"
+report_rule "no white space at the end of a line"
 
 # Modules of the viewer: data is below count, count below view, and only what shows has a document.
 {
@@ -261,7 +261,7 @@ verdict "no white space at the end of a line"
 	grep -nHE 'from "\.\./view/' analyze/web/count/*.mjs || true
 	grep -nHE '\<(document|window|location)\.' analyze/web/data/*.mjs analyze/web/count/*.mjs || true
 } >"$work"
-verdict "the viewer's modules that count know no document, and nothing above them"
+report_rule "the viewer's modules that count know no document, and nothing above them"
 
 echo "1..$count"
 [ "$failed" -eq 0 ]

@@ -6,7 +6,7 @@
 # With FILE, a program or a debug file of a -dbg package: addresses at even distances in its code.
 # Else it
 # records a program with 200 MB of DWARF of two compilers, takes all distinct addresses that its
-# stacks have, and asks addr2line, eu-addr2line and llvm-symbolizer what we say of each.  Ends with
+# stacks have, and compares the answers of addr2line, eu-addr2line and llvm-symbolizer with ours.  Ends with
 # status 1 when a difference has no explanation in tests/lab/bigdwarf/compare.pl.
 set -euo pipefail
 
@@ -19,7 +19,7 @@ export LC_ALL=C
 mkdir -p "$work"
 [ -e "$program" ] || tests/lab/bigdwarf/build "$work"
 
-# addresses - all distinct ones of the program in the capture, hex.  Of a return address the byte
+# addresses - all distinct ones of the program in the capture, hex.  For a return address it is the byte
 # before it is asked for, as reports do.
 addresses() {
 	local base
@@ -55,7 +55,7 @@ awk -v all="$(wc -l <"$work/all")" -v most="${LINES_MOST:-0}" '
 	!most || int(NR * most / all) != int((NR - 1) * most / all)' "$work/all" >"$work/addresses"
 "$build/tests/lib/gen/chains" --all "$program" <"$work/addresses" >"$work/ours"
 addr2line -afie "$program" <"$work/addresses" | blocks >"$work/binutils"
-# It says by its status that it did not know one of them.
+# Its status is not 0 when it did not know one of them.
 (eu-addr2line -afie "$program" <"$work/addresses" || :) | blocks >"$work/elfutils"
 llvm-symbolizer --functions=linkage --no-demangle -e "$program" <"$work/addresses" >"$work/llvm"
 tests/lab/bigdwarf/compare.pl "$work"/{addresses,ours,binutils,elfutils,llvm}

@@ -3,10 +3,10 @@
 #
 # check-memory.sh BUILD_DIR [SECONDS [RATE]] - does the recorder's memory stand still?
 #
-# Four recordings; three of RATE new programs a second, so that what is kept of one that is gone adds up fast:
+# Four recordings; three of RATE new programs a second, so that what is stored of one that is gone adds up fast:
 # a window of 5 s of programs that are one file; then, of a fifth as many, each a file of its own with a
 # build-id of its own, a window and an ordinary file.
-# Of these alone, so that nobody else's load changes what is in the window; and without a cache of
+# These alone are recorded, so that no other load changes what is in the window; and without a cache of
 # tables, so that the kernel's symbols are in memory from the beginning.  Counted is the recorder's
 # anonymous memory: the rings are the kernel's, of a size that is known, and are mapped bit by bit as
 # they are first filled.
@@ -65,7 +65,7 @@ record 15 --ring 5s
 # 50 bytes of each program would be 5 MiB.
 stands_still "a window that lasts" 2048
 
-# What is remembered of files is full after some ten thousand of them.
+# The memory for files is full after some ten thousand of them.
 mkdir "$work/files"
 storm=$((rate / 5)) files=$work/files
 warm=$((20000 / storm))
@@ -74,7 +74,7 @@ record "$warm" --ring 5s
 stands_still "a window of ever new files" 2048
 record "$warm"
 stands_still "a file of ever new files" 2048
-# The kernel tells of each new control group and of none that goes; most are forgotten again.
+# The kernel reports each new control group and none that goes; most are forgotten again.
 cgroups() {
 	mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
 	mkdir "$mount/ebprec-$$"
@@ -97,9 +97,9 @@ pid=$!
 cgroups
 : >"$work/go"
 wait "$pid"
-kept=$(perf script -i "$work/r.data" --show-cgroup-events 2>/dev/null | grep -c PERF_RECORD_CGROUP)
-echo "# $(cat "$work/made") control groups, $kept are in a window of 2 s"
-if [ "$kept" -lt $(($(cat "$work/made") * 2 / 3)) ]; then
+retained=$(perf script -i "$work/r.data" --show-cgroup-events 2>/dev/null | grep -c PERF_RECORD_CGROUP)
+echo "# $(cat "$work/made") control groups, $retained are in a window of 2 s"
+if [ "$retained" -lt $(($(cat "$work/made") * 2 / 3)) ]; then
 	echo "ok - control groups that are gone"
 else
 	echo "not ok - control groups that are gone"

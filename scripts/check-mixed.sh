@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# check-mixed.sh BUILD_DIR [SECONDS [PERCENT]] - are the stacks of a mixed load whole?
+# check-mixed.sh BUILD_DIR [SECONDS [PERCENT]] - are the stacks of a mixed load complete?
 #
 # Records tests/live/mixed-load.sh and walks the folded output: at least PERCENT (99.5) of the user
 # stacks must begin at _start, at the caller of __libc_start_main, or at clone or clone3.  Stacks
@@ -18,36 +18,36 @@ status=0
 
 "$build/ebprec" record -q -F 499 --without sched -o "$work/mixed.data" -- \
 	tests/live/mixed-load.sh "$work" "$seconds"
-"$build/ebprec" report --folded -i "$work/mixed.data" >"$work/folded" 2>"$work/verdict"
+"$build/ebprec" report --folded -i "$work/mixed.data" >"$work/folded" 2>"$work/quality"
 perl -e '
 	my ($percent) = @ARGV;
-	my ($whole, $broken, $jit, $jit_whole, %where, %comm) = (0, 0, 0, 0);
+	my ($complete, $broken, $jit, $jit_complete, %where, %comm) = (0, 0, 0, 0);
 	while (<STDIN>) {
 		my ($stack, $n) = /^(.*) (\d+)$/ or die "not folded: $_";
 		my ($comm, @f) = split /;/, $stack;
 		# A process between two programs has kernel frames alone.
 		next if !@f || $f[0] =~ /^(entry_|asm_|ret_from_fork)/;
-		my $is_whole = $f[0] =~ /^(_start|_dl_start_user|clone3?|__clone3?)(@|$)/ ||
+		my $is_complete = $f[0] =~ /^(_start|_dl_start_user|clone3?|__clone3?)(@|$)/ ||
 			@f > 1 && $f[1] =~ /^__libc_start_main/;
 		$comm{$comm} += $n;
 		if (grep { /^\[(anon|memfd:.*)\]$/ } @f) {
 			$jit += $n;
-			$jit_whole += $n if $is_whole;
-		} elsif ($is_whole) {
-			$whole += $n;
+			$jit_complete += $n if $is_complete;
+		} elsif ($is_complete) {
+			$complete += $n;
 		} else {
 			$broken += $n;
 			$where{join ";", $comm, grep { defined } @f[0 .. 2]} += $n;
 		}
 	}
-	my $all = $whole + $broken;
+	my $all = $complete + $broken;
 	die "check-mixed: no samples\n" if !$all;
 	printf "%d user stacks, %d begin where they should (%.2f %%); %d with JIT code, %d of these begin there\n",
-		$all, $whole, 100 * $whole / $all, $jit, $jit_whole;
+		$all, $complete, 100 * $complete / $all, $jit, $jit_complete;
 	my @most = sort { $comm{$b} <=> $comm{$a} || $a cmp $b } keys %comm;
 	print "programs: ", join(", ", map { "$_ $comm{$_}" } splice @most, 0, 12), "\n";
 	my @worst = sort { $where{$b} <=> $where{$a} || $a cmp $b } keys %where;
 	print "  $where{$_}  $_\n" for splice @worst, 0, 10;
-	exit($whole * 100 < $all * $percent);' "$percent" <"$work/folded" || status=1
-cat "$work/verdict"
+	exit($complete * 100 < $all * $percent);' "$percent" <"$work/folded" || status=1
+cat "$work/quality"
 exit $status

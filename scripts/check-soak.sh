@@ -3,7 +3,7 @@
 #
 # check-soak.sh BUILD_DIR [SECONDS] - all instruments at once on a mixed load, for ten minutes
 #
-# The recorder's memory must stand still, every loss must be told, and what two instruments count
+# The recorder's memory must stand still, every loss must be reported, and what two instruments count
 # must agree: bytes of block with those of counters, switches of runq with those of sched.
 set -euo pipefail
 
@@ -15,9 +15,9 @@ export LC_ALL=C
 work=$(mktemp -d /var/tmp/ebprec-soak-XXXXXX)
 trap 'rm -rf "$work"' EXIT
 
-# Without marks: those are of whoever else marks something on this machine.
+# Without marks: those are of any process that marks something on this machine.
 ebprec record -aq --with all --without mark --slower 50ms -o "$work/soak.data" -- \
-	tests/live/mixed-load.sh "$work" "$seconds" >"$work/said" 2>&1 &
+	tests/live/mixed-load.sh "$work" "$seconds" >"$work/printed" 2>&1 &
 job=$!
 for _ in $(seq 200); do
 	[ "$(cat "/proc/$job/comm")" != ebprec-record ] || break # ebprec becomes it
@@ -28,7 +28,7 @@ while kill -0 "$job" 2>/dev/null; do
 	sleep 10
 	awk -v "at=$SECONDS" '$1 == "VmRSS:" { print at, $2 }' "/proc/$job/status" 2>/dev/null >>"$work/rss" || true
 done
-wait "$job" || { cat "$work/said"; exit 1; }
+wait "$job" || { cat "$work/printed"; exit 1; }
 
 # sum TABLE FIELD KEY - the sum of a column over the rows of a table; KEY: --by
 sum() {
@@ -52,7 +52,7 @@ agree() {
 }
 
 failed=0
-sed 's/^ebprec: //' "$work/said"
+sed 's/^ebprec: //' "$work/printed"
 ebprec info --json "$work/soak.data" | perl -MJSON::PP -e '
 	my $v = decode_json(decode_json(join "", <STDIN>)->{account}{text});
 	printf "%.0f s, %d switches, %d rows, %.1f s of CPU; lost: %s\n", $v->{duration_ns} / 1e9,

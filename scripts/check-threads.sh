@@ -5,7 +5,7 @@
 #
 # Runs the unit tests that have threads, and commands on captures of many frames, in a build with
 # -fsanitize=thread; one has so many samples of real files that they are counted by parts of code.
-# What the commands say must be what the plain build says.  A race ends a program with status 66.
+# The commands must print what the plain build prints.  A race ends a program with status 66.
 set -eu
 
 cd "$(dirname "$0")/.."
@@ -18,8 +18,8 @@ trap 'rm -rf "$work"' EXIT
 run="setarch -R env TSAN_OPTIONS=halt_on_error=1"
 
 for test; do
-	$run "$sanitized/$test" >"$work/said" 2>&1 || {
-		cat "$work/said"
+	$run "$sanitized/$test" >"$work/printed" 2>&1 || {
+		cat "$work/printed"
 		exit 1
 	}
 	echo "${test##*/}: no race"
@@ -33,11 +33,11 @@ while read -r command; do
 	# shellcheck disable=SC2086 # words
 	"$build/ebprec" ${command%%#*} >"$work/plain" 2>&1
 	# shellcheck disable=SC2086
-	$run "$sanitized/ebprec" ${command%%#*} >"$work/said" 2>&1 || {
-		cat "$work/said"
+	$run "$sanitized/ebprec" ${command%%#*} >"$work/printed" 2>&1 || {
+		cat "$work/printed"
 		exit 1
 	}
-	cmp "$work/plain" "$work/said"
+	cmp "$work/plain" "$work/printed"
 	echo "${command%% *}${command##*#}: no race, same text"
 done <<END
 report --folded -i $work/a.data# --folded

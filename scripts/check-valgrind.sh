@@ -3,8 +3,8 @@
 #
 # check-valgrind.sh BUILD_DIR - the recorder's user side under valgrind
 #
-# Unit tests of its rooms, with all of memcheck, and whole recordings, out of which a capture must come.
-# Of these only accesses and leaks are looked at: memcheck does not know what the kernel writes where in
+# Unit tests of its rooms, with all of memcheck, and complete recordings, out of which a capture must come.
+# Only accesses and leaks of these are looked at: memcheck does not know what the kernel writes where in
 # bpf(), which has pointers in structs in pointers, and takes all that comes of it for undefined.
 # Helper processes are started as /proc/self/exe, which is valgrind then: they fail, the recorder goes on.
 # No command is recorded: valgrind knows no pidfd_open().
@@ -18,8 +18,8 @@ n=0 failed=0
 memcheck=(valgrind --quiet --error-exitcode=99 --leak-check=full "--show-leak-kinds=definite,indirect"
 	"--errors-for-leak-kinds=definite,indirect" "--log-file=$work/log")
 
-# verdict NAME STATUS
-verdict() {
+# report_result NAME STATUS
+report_result() {
 	n=$((n + 1))
 	if [ "$2" -eq 0 ]; then
 		echo "ok $n - $1"
@@ -46,7 +46,7 @@ for file in tests/unit/record/test_*.c tests/unit/record/*/test_*.c; do
 		continue
 	fi
 	"${memcheck[@]}" "$build/${file%.c}" >"$work/out" 2>&1
-	verdict "unit $room" $?
+	report_result "unit $room" $?
 done
 
 # recording NAME WORDS... - and what it wrote is a capture
@@ -58,7 +58,7 @@ recording() {
 	if [ $status -eq 0 ] && ! "$build/ebprec" info "$work/r.data" | grep -q '^  state *finished'; then
 		status=1
 	fi
-	verdict "$name" $status
+	report_result "$name" $status
 }
 
 "$build/tests/live/storm" 50 120 >/dev/null 2>&1 &

@@ -12,7 +12,7 @@ set -eu
 cd "$(dirname "$0")/.."
 
 # Folders and files that were rewritten.  A folder is added when it is clean, and never removed.
-clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/page analyze/web analyze/cmd analyze/main.c tests"
+clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/page analyze/web analyze/cmd analyze/main.c tests scripts Makefile"
 
 # Commits behind this one are checked, where git has it.
 since=a520d9e585e1
@@ -43,8 +43,8 @@ found() {
 	[ -n "$files" ] && printf '%s\n' $files | xargs grep -HnIE "$@" -e "$pattern" | grep -vE "$keys"
 }
 
-# In the glossary the words stand as the ones to avoid, in scripts.bats as the ones that are found.
-files=$(scripts/list-files.sh | grep -vxE 'docs/GLOSSARY\.md|LICENSE|tests/e2e/scripts\.bats' |
+# In the glossary and here the words stand as the ones to avoid, in scripts.bats as the ones that are found.
+files=$(scripts/list-files.sh | grep -vxE 'docs/GLOSSARY\.md|LICENSE|scripts/check-words\.sh|tests/e2e/scripts\.bats' |
 	awk -v folders="${*:-$clean}" 'BEGIN { n = split(folders, list, " ") }
 		{ for (i = 1; i <= n; i++) if ($0 == list[i] || index($0, list[i] "/") == 1) { print; next } }')
 if found "$whole_words" -i; then

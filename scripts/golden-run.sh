@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# golden-run.sh BIN_DIR [NAME...] - runs commands and compares every byte they say
+# golden-run.sh BIN_DIR [NAME...] - runs commands and compares every byte they print
 #
 # A case is a folder tests/golden/NAME with `cmd` (a piece of shell, run in that folder, with
 # ebprec and the generators in PATH and $TMP an empty folder) and `expected`: its standard output,
@@ -21,7 +21,7 @@ trap 'rm -rf "$work"' EXIT
 export LC_ALL=C TZ=UTC COLUMNS=80 NO_COLOR=1
 export PATH="$bin:$bin/tests/lib/gen:$PATH"
 
-# Writes what the case NAME says to $work/got.
+# Writes what the case NAME prints to $work/got.
 run_case() {
 	rm -rf "$work/tmp"
 	mkdir "$work/tmp"

@@ -20,8 +20,8 @@ c_files() {
 	files '\.[ch]$'
 }
 
-# What the analyzers read: C for the machine itself, not for BPF.  Not unit tests: analyzers do not
-# know that an assertion of cmocka which fails does not return.  Not fixtures: they are odd on purpose.
+# The sources for analyzers: C for the machine itself, not for BPF.  Not unit tests: analyzers do not
+# know that an assertion of cmocka which fails does not return.  Not fixtures: they are malformed on purpose.
 units() {
 	files '\.c$' | grep -vE '\.bpf\.c$|^tests/(unit|lib/fixtures)/' || true
 }
@@ -56,7 +56,7 @@ lint_tidy() {
 		sed "s|^$PWD/||" | awk "{ print; n++ } END { exit n > 0 }"' lint
 }
 
-# What is known and no mistake stands in scripts/analyzer-known, without the number of a line.
+# Known reports that are no mistake stand in scripts/analyzer-known, without the number of a line.
 lint_analyzer() {
 	# shellcheck disable=SC2016 # the inner shell expands
 	units | grep -E '^(format|record|analyze)/' | xargs -r -n 1 -P "$jobs" sh -c 'gcc -std=gnu11 -D_GNU_SOURCE \

@@ -5,7 +5,7 @@
 #	ebprec report --help=lines | awk -f scripts/man.awk - docs/man/ebprec-report.1
 #
 # A line `.\" option: NAME...` of the text becomes the heading of these options, as the table has them;
-# what the text says of them follows there.  `.\" options` becomes all others, with the words of --help.
+# the text about them follows there.  `.\" options` becomes all others, with the words of --help.
 # An option that the table does not have is an error.
 
 BEGIN { FS = "\t" }
@@ -48,7 +48,7 @@ function heading(names, count,    i, n, line) {
 function rest(    i, n, one, text) {
 	for (i = 1; i <= total; i++) {
 		n = order[i]
-		if (told[n])
+		if (described[n])
 			continue
 		one[1] = n
 		heading(one, 1)
@@ -77,7 +77,7 @@ FNR == NR {
 			print FILENAME ":" FNR ": there is no option --" names[i] > "/dev/stderr"
 			failed = 1
 		}
-		told[name] = 1
+		described[name] = 1
 	}
 	heading(names, count)
 	next
@@ -85,7 +85,7 @@ FNR == NR {
 
 /^\.\\" options$/ {
 	rest()
-	whole = 1
+	complete = 1
 	next
 }
 
@@ -99,7 +99,7 @@ in_options && /^\.B[RI]? .*\\-\\-[a-z]/ && (before == ".TP" || before == ".TQ") 
 		line = substr(line, RSTART + RLENGTH)
 		if (!(name in kind))
 			sub(/^no-/, "", name)
-		told[name] = 1
+		described[name] = 1
 	}
 }
 
@@ -109,7 +109,7 @@ in_options && /^\.B[RI]? .*\\-\\-[a-z]/ && (before == ".TP" || before == ".TQ") 
 }
 
 END {
-	if (!whole) {
+	if (!complete) {
 		print FILENAME ": no line '.\\\" options'" > "/dev/stderr"
 		failed = 1
 	}

@@ -8,7 +8,7 @@
 # and each flipped bit; all: every command on the captures of the tests and all inputs of the fuzz targets as they are.
 # The same seed and number is the same damage.
 #
-# What a command says goes to BUILD_DIR/mutate/log, files that brought one down stay beside it.
+# The output of a command goes to BUILD_DIR/mutate/log, files that brought one down stay beside it.
 # Work files are in memory where that can be: a command that writes makes sure of the disk.
 set -eu
 
@@ -35,7 +35,7 @@ without_kernel() {
 	exec "$@"
 }
 
-# four FIRST COUNT SEED - on this CPU and the others; what each says is behind the other's
+# four FIRST COUNT SEED - on this CPU and the others; the output of each is behind the other's
 four() {
 	cpus=$(nproc)
 	share=$((($2 + cpus - 1) / cpus))
@@ -47,15 +47,15 @@ four() {
 		mkdir "$work/$at"
 		ASAN_OPTIONS=$lean without_kernel nice -n 19 "$build/tests/lab/mutate/mutate" four "$at" "$share" "$3" "$work/$at" \
 			tests/lab/mutate/captures/*.data $captures/live.data $captures/finished.data \
-			>"$findings/said.$at" 2>"$findings/log.$at" &
+			>"$findings/printed.$at" 2>"$findings/log.$at" &
 		pids="$pids $!"
 		at=$((at + share))
 	done
 	for pid in $pids; do
 		wait "$pid" || status=$?
 	done
-	cat "$findings"/said.*
-	rm -f "$findings"/said.*
+	cat "$findings"/printed.*
+	rm -f "$findings"/printed.*
 }
 
 case $how in
@@ -77,6 +77,6 @@ bytes) "$build/tests/lab/mutate/mutate" bytes "$work" $captures/live.data 2>"$fi
 esac
 if [ "$status" -ne 0 ]; then
 	cp "$work"/finding-* "$work"/*/finding-* "$findings" 2>/dev/null || true
-	echo "# kept in $findings"
+	echo "# stored in $findings"
 fi
 exit "$status"

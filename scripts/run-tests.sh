@@ -3,11 +3,11 @@
 #
 # run-tests.sh [--beside BUILD_DIR SUITE... --] BUILD_DIR SUITE... - runs built tests, adds results up
 #
-# What stands behind --beside runs at the same time as what follows, and is shown when it is waited
+# Suites behind --beside run at the same time as those that follow, and are shown when they are waited
 # for: at --wait in place of a suite, or at the end.  BUILD_DIR may come again between suites: those
-# behind it run there.  The files of e2e run E2E_LANES (default: a CPU each) at a time.  Of the live tests, which
-# mostly wait, the files with "# bats file_tags=parallel" run LIVE_LANES (default 1) at a time; those without it
-# measure times or shares, and run alone then.
+# behind it run there.  The files of e2e run E2E_LANES (default: a CPU each) at a time.  Live tests mostly wait:
+# the files with "# bats file_tags=parallel" run LIVE_LANES (default 1) at a time; those without it measure times
+# or shares, and run alone then.
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
@@ -40,11 +40,11 @@ run() {
 	timeout -k 5 "$limit_s" "$@" >"$log" 2>"$log.err" </dev/null || status=$?
 	[ "$status" -ne 124 ] || echo "  $name: stopped after $limit_s s" >&2
 	# shellcheck disable=SC2046 # three numbers
-	set -- $(awk -v status="$status" -v name="$name$kind" -f scripts/tap-sum.awk "$log" 2>"$log.told")
-	cat "$log.told" >&2
+	set -- $(awk -v status="$status" -v name="$name$kind" -f scripts/tap-sum.awk "$log" 2>"$log.report")
+	cat "$log.report" >&2
 	if [ "$2" -ne 0 ]; then
 		tail -n 40 "$log.err" | sed 's/^/    /' >&2
-		head -n 60 "$log.told" >>"$work/failures"
+		head -n 60 "$log.report" >>"$work/failures"
 	fi
 	add_result "$1" "$2" "$3"
 	printf '%-40s %4d passed, %d failed, %d skipped, %d s\n' "$name$kind" "$1" "$2" "$3" $(($(date +%s) - began_s))
@@ -206,7 +206,7 @@ fi
 run_suites "$@"
 finish_beside
 
-# Whoever keeps only the end of a long log sees what failed.
+# The end of a long log shows which tests failed.
 if [ -s "$work/failures" ]; then
 	echo "What failed:"
 	cat "$work/failures"

@@ -4,10 +4,10 @@
 #
 #	awk -v status=EXIT_STATUS -v name=NAME -f tap-sum.awk LOG
 #
-# What failed and what was skipped is told on stderr.  A program that ends early (fewer results
-# than its plan says), that says nothing, or that fails without naming a test, has failed.
+# It lists on stderr which tests failed and which were skipped.  A program that ends early (fewer results
+# than its plan has), that prints nothing, or that fails without naming a test, has failed.
 
-function tell(text) {
+function report(text) {
 	print "  " name ": " text > "/dev/stderr"
 }
 
@@ -16,7 +16,7 @@ function tell(text) {
 	plans++
 	if (tolower($0) ~ /^1\.\.0.*# *skip/) {
 		skipped++
-		tell("skipped " $0)
+		report("skipped " $0)
 	}
 	next
 }
@@ -25,12 +25,12 @@ function tell(text) {
 	seen++
 	if (tolower($0) ~ /# *skip/) {
 		skipped++
-		tell($0 (/^not ok/ && before != "" ? " (" before ")" : ""))
+		report($0 (/^not ok/ && before != "" ? " (" before ")" : ""))
 	} else if (/^ok/) {
 		passed++
 	} else {
 		failed++
-		tell($0)
+		report($0)
 		showing = 1
 	}
 	if (/^ok/)
@@ -38,17 +38,17 @@ function tell(text) {
 	before = ""
 	next
 }
-# cmocka's own verdict on a whole program, which names no test.
+# cmocka's own result of an entire program, which names no test.
 /^# (not )?ok - / { next }
-showing && /^#/ { tell("   " $0) }
+showing && /^#/ { report("   " $0) }
 { before = $0 }
 
 END {
 	if (seen < planned) {
-		tell("ended early: " seen " results of " planned " (exit status " status ")")
+		report("ended early: " seen " results of " planned " (exit status " status ")")
 		failed += planned - seen
 	} else if (!plans || (status != 0 && !failed)) {
-		tell((plans ? "" : "no plan, ") "exit status " status)
+		report((plans ? "" : "no plan, ") "exit status " status)
 		failed++
 	}
 	print passed + 0, failed + 0, skipped + 0

@@ -16,14 +16,16 @@ places() {
 		sed -E 's/ /\t/; s/ //g; s/\t/ /' | sort -k 1b,1
 }
 
-# differs FILE - strips FILE; places that are elsewhere in their function than before, and those that are in none
+# differs FILE - strips FILE; places that are elsewhere in their function than before, and those that are in none.  A cold
+# part, which has a symbol of its own, is then in its function, before the start of that.
 differs() {
 	cp "$1" program
 	gen_places -b -c x.data 16 "$PWD/program"
 	places | grep -v 'unknown' >with
 	strip -s program
 	places --function-addresses >without
-	join with without | sed -E 's/^([^ ]*) [^ ]*\+(0x[0-9a-f]*) /\1 \2 /' >both
+	join with without | grep -vE '^[^ ]* [^ ]*\.cold\+0x[0-9a-f]* program\+0x[0-9a-f]*-0x[0-9a-f]*$' |
+		sed -E 's/^([^ ]*) [^ ]*\+(0x[0-9a-f]*) /\1 \2 /' >both
 	grep -c . with >count
 	grep -vE '^[^ ]* (0x[0-9a-f]*) .*\+\1$' both >other || true
 }

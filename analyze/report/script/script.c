@@ -340,6 +340,15 @@ static void write_origin(const struct script *s, const struct line *line, unsign
 	putc(']', to);
 }
 
+/* A cold part may lie before the start of its function. */
+static void write_offset(uint64_t into_bytes, FILE *to)
+{
+	if (into_bytes >> 63)
+		fprintf(to, "-0x%" PRIx64, -into_bytes);
+	else
+		fprintf(to, "+0x%" PRIx64, into_bytes);
+}
+
 static void write_line(const struct script *s, const struct line *line, unsigned asked, FILE *to)
 {
 	if (asked & SCRIPT_IP)
@@ -349,7 +358,7 @@ static void write_line(const struct script *s, const struct line *line, unsigned
 		write_name(line->name ? line->name : "[unknown]", to);
 		if (line->name && asked & SCRIPT_SYMOFF &&
 		    line->into_bytes != RESOLVED_INTO_UNKNOWN)
-			fprintf(to, "+0x%" PRIx64, line->into_bytes);
+			write_offset(line->into_bytes, to);
 	}
 	if (asked & SCRIPT_DSO) {
 		fputs(" (", to);

@@ -115,6 +115,8 @@ static _Noreturn void child(const char *analyzer, struct job *job, int go_fd)
 	if (job->as_invoker)
 		become_invoker();
 	execv(analyzer, (char *const *)(uintptr_t)job->argv);
+	fprintf(stderr, "ebprec: cannot run '%s': %s%s\n", analyzer, strerror(errno),
+		geteuid() ? " (it runs as the user of sudo)" : "");
 	_exit(127);
 }
 

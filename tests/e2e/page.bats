@@ -151,8 +151,8 @@ agrees() {
 	run node "$compare" x.html before.data after.data
 	same "noise,real,unsure" "$output"
 	node "$BATS_TEST_DIRNAME/../lib/web/modules.mjs" x.html
-	renamed_file 0x400030 0 lib.so.1 | gen_story a.data
-	renamed_file 0x500030 1 lib.so.2 | gen_story b.data
+	untraced renamed_file 0x400030 0 lib.so.1 | gen_story a.data
+	untraced renamed_file 0x500030 1 lib.so.2 | gen_story b.data
 	for words in "" --rename=lib.so.1=lib.so.2 --comm=prog --time=+0.1,+0.3; do
 		# shellcheck disable=SC2086 # none or one
 		ebprec diff -q --html y.html $words a.data b.data
@@ -309,7 +309,7 @@ renamed_file() {
 	for story in offcpu marks report-story; do
 		gen_story x.data <"$golden/$story/story"
 		ebprec report -q --html x.html x.data 2>/dev/null
-		timeout 300 node "$BATS_TEST_DIRNAME/../lib/web/damage.mjs" x.html 400
+		timeout 300 node "$BATS_TEST_DIRNAME/../lib/web/damage.mjs" x.html 120
 	done
 }
 

@@ -6,24 +6,25 @@
 
 load ../lib/helper
 
+# Files of each kind that is hard on a reader, for all tests; their names are in the file kinds.
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	gen_capture -o plain-chains.data --samples 5000 --flush 800
+	gen_capture -o objects.data --samples 3000 --flush 500 --object 200000
+	gen_capture -o no-rounds.data --samples 2500 --flush 350 --no-round
+	gen_capture -o big-records.data --samples 100 --flush 17 --raw 59996 --big
+	gen_capture -o ties.data --samples 2500 --ties 50 --pids 100 --cpus 7
+	gen_capture -o no-stacks.data --samples 1000 --depth 0
+	gen_capture -o many-processes.data --samples 2000 --pids 2000 --depth 3
+	gen_capture -o no-samples.data --samples 0
+	gen_capture -o live.data --samples 2500 --flush 300 --live
+	echo plain-chains objects no-rounds big-records ties no-stacks many-processes no-samples live >kinds
+}
+
 setup() {
 	need_perf
 	cd "$BATS_TEST_TMPDIR" || return
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
-}
-
-# captures - makes one file of each kind that is hard on a reader, and prints their names.
-captures() {
-	gen_capture -o plain-chains.data --samples 20000 --flush 3000
-	gen_capture -o objects.data --samples 3000 --flush 500 --object 200000
-	gen_capture -o no-rounds.data --samples 5000 --flush 700 --no-round
-	gen_capture -o big-records.data --samples 100 --flush 17 --raw 59996 --big
-	gen_capture -o ties.data --samples 5000 --ties 50 --pids 100 --cpus 7
-	gen_capture -o no-stacks.data --samples 1000 --depth 0
-	gen_capture -o many-processes.data --samples 10000 --pids 10000 --depth 3
-	gen_capture -o no-samples.data --samples 0
-	gen_capture -o live.data --samples 5000 --flush 600 --live
-	echo plain-chains objects no-rounds big-records ties no-stacks many-processes no-samples live
 }
 
 # perf_prints FILE WORDS... - stdout of perf, which must exit with 0 and print nothing on stderr.
@@ -45,7 +46,8 @@ report() {
 }
 
 @test "script and report of a capture and of its plain rewrite are the same" {
-	for name in $(captures); do
+	cd "$BATS_FILE_TMPDIR" || return
+	for name in $(<kinds); do
 		ebprec export --raw -q -i "$name.data" -o raw.data
 		if [ "$name" = no-samples ]; then
 			continue # perf refuses both, see below
@@ -96,7 +98,8 @@ report() {
 }
 
 @test "a slice prints the same as --time of the complete capture" {
-	for name in $(captures); do
+	cd "$BATS_FILE_TMPDIR" || return
+	for name in $(<kinds); do
 		[ "$name" != no-samples ] || continue
 		for span in 1.01,1.02 1.0,1.0 1.00005,1.0007 ,1.001 '1.003,' 0,99; do
 			perf script -i "$name.data" --time "$span" >printed 2>err || fail "$name $span: $(cat err)"

@@ -15,6 +15,10 @@ setup() {
 # samples FILE COMM HOT - a capture's story: of each 10 samples so many in the first function, 4 in the second
 # one of FILE, the others in libsame.so.
 samples() {
+	untraced print_samples "$@"
+}
+
+print_samples() {
 	local first=print_count second=work
 	[ "$1" != other ] || first=points second=nest
 	printf '0 comm 7 7 %s\n0 map 7 0x400000 0x100000 0 %s\n0 map 7 0x7000000 0x10000 0 /no/such/libsame.so\n' "$2" "$PWD/$1"

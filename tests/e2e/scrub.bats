@@ -154,10 +154,8 @@ story() {
 @test "a check for what was hidden does not find pseudonyms" {
 	{
 		story
-		for i in $(seq 400); do
-			echo "$i sample 100 100 0 1 u:0x555555554100"
-			echo "0 map 100 0x$((600000 + i))000000 0x1000 0 /home/annabel/f$i/name-of-folder-$i/x"
-		done
+		seq -f '%g sample 100 100 0 1 u:0x555555554100' 400
+		seq 600001 600400 | sed 's|.*|0 map 100 0x&000000 0x1000 0 /home/annabel/f&/name-of-folder-&/x|'
 		echo '0 map 100 0x700000000000 0x1000 0 /var/home/'
 	} | gen_story s.data
 	for pattern in /home/ '/home/[a-z]' ann nab hei bel thi; do

@@ -7,7 +7,7 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 # The folder of this file, with the programs that tests run.
 TEST_LIB=${BASH_SOURCE[0]%/*}
 # The folder of the programs: run-tests.sh sets it; by hand it is build/.
-BUILD=${EBPREC_BUILD:-${BASH_SOURCE[0]%/*}/../../build}
+BUILD=$(cd "${EBPREC_BUILD:-${BASH_SOURCE[0]%/*}/../../build}" && pwd)
 PATH=$BUILD:$BUILD/tests/lib/gen:$BUILD/tests/live:$PATH
 export PATH LC_ALL=C TZ=UTC NO_COLOR=1
 # The shell of script(1), which takes what printf %q writes; where SHELL is not set it would be dash.
@@ -61,6 +61,12 @@ hiding() {
 	# shellcheck disable=SC2016 # for the inner shell
 	unshare -m --propagation unchanged sh -c '
 		mount --make-rprivate /sys && mount -t tmpfs none "$0" && exec "$@"' "$@"
+}
+
+# untraced FUNCTION ARG... - runs a function of the test in another bash.  bats traces each command of a test, which
+# takes a loop of thousands a hundred times longer.
+untraced() {
+	bash -c "$(declare -f "$1")"$'\n"$@"' untraced "$@"
 }
 
 # fail WORDS - ends the test and prints WORDS.

@@ -15,6 +15,7 @@
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 
 #define MAGIC_OLD         0x454c494646524550ULL /* "PERFFILE": perf before 2.6.3x */
 #define MAGIC_BIG_ENDIAN  0x50455246494c4532ULL
@@ -181,14 +182,11 @@ int capture_add_attr(struct capture *c, const uint8_t *attr, size_t size_bytes, 
 		     size_t id_count)
 {
 	struct capture_attr a = { .id_count = id_count };
-	struct capture_attr *more;
 	uint64_t *own_ids;
 	char *name;
 
-	more = array_grow(c->attrs, c->attr_count, &c->attr_room, sizeof(*more));
-	if (!more)
+	if (vec_reserve(&c->attrs, &c->attr_room, c->attr_count + 1))
 		return -ENOMEM;
-	c->attrs = more;
 	own_ids = malloc(id_count ? 8 * id_count : 8);
 	name = strdup("");
 	if (!own_ids || !name) {

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "format/reader/capture.h"
+#include "format/base/vec.h"
 #include "format/reader/record_scan.h"
 
 /* One part of a private object, as the walk or the directory found it. */
@@ -55,20 +56,6 @@ struct capture {
 	uint64_t *blocks_read; /* counted by all iterators; owned */
 };
 
-/* Makes space for one more in an array of elem_bytes elements.  The array, or NULL: no memory. */
-static inline void *array_grow(void *array, size_t count, size_t *room, size_t elem_bytes)
-{
-	size_t more = *room ? 2 * *room : 16;
-	void *grown;
-
-	if (count < *room)
-		return array;
-	grown = realloc(array, more * elem_bytes);
-	if (grown)
-		*room = more;
-	return grown;
-}
-
 /* Stores the first error. */
 static inline void damage_note(struct capture *c, uint64_t off_bytes, const char *what)
 {
@@ -79,12 +66,8 @@ static inline void damage_note(struct capture *c, uint64_t off_bytes, const char
 /* Adds a block behind the others; copies it.  -ENOMEM. */
 static inline int capture_add_block(struct capture *c, const struct capture_block *block)
 {
-	struct capture_block *more = array_grow(c->blocks, c->block_count, &c->block_room,
-						sizeof(*more));
-
-	if (!more)
+	if (vec_reserve(&c->blocks, &c->block_room, c->block_count + 1))
 		return -ENOMEM;
-	c->blocks = more;
 	c->blocks[c->block_count++] = *block;
 	return 0;
 }

@@ -18,6 +18,7 @@
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 
 /* ---- items, from the walk or the directory ---- */
 
@@ -37,12 +38,9 @@ static void note_seq(struct capture *c, uint64_t seq)
 static int add_part(struct capture *c, const struct directory_item *item)
 {
 	const struct ebx_private *p = &item->part;
-	struct capture_part *more = array_grow(c->parts, c->part_count, &c->part_room,
-					       sizeof(*more));
 
-	if (!more)
+	if (vec_reserve(&c->parts, &c->part_room, c->part_count + 1))
 		return -ENOMEM;
-	c->parts = more;
 	c->parts[c->part_count++] = (struct capture_part){
 		.object = p->object,
 		.off_bytes = item->off_bytes,

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "format/perf/perfrec.h"
 
 #define AHEAD_BYTES        (1 << 20)
@@ -113,16 +114,13 @@ static int take_feature(struct capture *c, const uint8_t *rec, size_t size)
 
 static int take_update(struct walk *w, const uint8_t *rec, size_t size)
 {
-	struct update *more;
 
 	if (size < 24)
 		return -EBADMSG;
 	if (le64_load(rec + 8) != EVENT_UPDATE_NAME)
 		return 0;
-	more = array_grow(w->updates, w->update_count, &w->update_room, sizeof(*more));
-	if (!more)
+	if (vec_reserve(&w->updates, &w->update_room, w->update_count + 1))
 		return -ENOMEM;
-	w->updates = more;
 	w->updates[w->update_count++] = (struct update){
 		.id = le64_load(rec + 16),
 		.off_bytes = w->off_bytes + 24,

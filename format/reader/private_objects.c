@@ -12,6 +12,7 @@
 
 #include "format/base/buf.h"
 #include "format/base/saturate.h"
+#include "format/base/vec.h"
 
 static int compare_parts(const void *a, const void *b)
 {
@@ -71,18 +72,9 @@ int capture_group_objects(struct capture *c)
 	if (c->part_count)
 		qsort(c->parts, c->part_count, sizeof(*c->parts), compare_parts);
 	for (size_t i = 0; i < c->part_count;) {
-		struct capture_object *more;
-		size_t *more_parts;
-
-		more = array_grow(c->objects, c->object_count, &room, sizeof(*more));
-		if (!more)
+		if (vec_reserve(&c->objects, &room, c->object_count + 1) ||
+		    vec_reserve(&c->object_parts, &room_parts, c->object_count + 1))
 			return -ENOMEM;
-		c->objects = more;
-		more_parts = array_grow(c->object_parts, c->object_count, &room_parts,
-					sizeof(*more_parts));
-		if (!more_parts)
-			return -ENOMEM;
-		c->object_parts = more_parts;
 		c->object_parts[c->object_count] = i;
 		i += group_one(c, i, &c->objects[c->object_count]);
 		c->object_count++;

@@ -5,6 +5,7 @@
 
 #include "format/base/cursor.h"
 #include "format/base/lower_bound.h"
+#include "format/base/vec.h"
 #include "format/unwind/eh_frame.h"
 
 struct cie {
@@ -28,9 +29,11 @@ struct parser {
 	const struct eh_frame_section *section;
 	struct parse_err *err;
 	struct cie *cies; /* ascending by off_bytes */
-	uint32_t n_cies, max_cies;
+	uint32_t n_cies;
+	size_t max_cies;
 	struct fde *fdes;
-	uint32_t n_fdes, max_fdes;
+	uint32_t n_fdes;
+	size_t max_fdes;
 	bool sorted;
 	uint32_t last_cie; /* most FDEs share the CIE of the one before */
 	struct eh_frame_stats stats;
@@ -43,23 +46,6 @@ struct entry {
 	uint32_t id;
 	struct cursor body; /* over the section up to the entry's end, positioned behind the id */
 };
-
-/* Makes room for one more element in an array that grows by half. */
-static int grow(void **array, uint32_t n, uint32_t *max, size_t elem_bytes)
-{
-	uint32_t want;
-	void *p;
-
-	if (n < *max)
-		return 0;
-	want = *max ? *max + *max / 2 : 64;
-	p = realloc(*array, (size_t)want * elem_bytes);
-	if (!p)
-		return -ENOMEM;
-	*array = p;
-	*max = want;
-	return 0;
-}
 
 /*
  * Reads the frame of the next entry.  1: *e is filled; 0: the section ended; or a negative errno.
@@ -164,7 +150,7 @@ static int add_cie(struct parser *p, struct entry *e)
 
 	if (p->n_cies == EH_FRAME_MAX_CIES)
 		return parse_fail(p->err, -EOVERFLOW, e->off_bytes, "too many CIEs");
-	err = grow((void **)&p->cies, p->n_cies, &p->max_cies, sizeof(*p->cies));
+	err = vec_reserve(&p->cies, &p->max_cies, p->n_cies + 1);
 	if (err)
 		return err;
 	cie.broken = parse_cie(p, &e->body, &cie) != 0;
@@ -235,7 +221,7 @@ static int add_fde(struct parser *p, struct entry *e)
 		p->stats.fdes_dropped++;
 		return 0;
 	}
-	err = grow((void **)&p->fdes, p->n_fdes, &p->max_fdes, sizeof(*p->fdes));
+	err = vec_reserve(&p->fdes, &p->max_fdes, (size_t)p->n_fdes + 1);
 	if (err)
 		return err;
 	if (p->n_fdes && p->fdes[p->n_fdes - 1].pc >= fde.pc)

@@ -10,6 +10,7 @@
 
 #include "format/base/insertion_sort.h"
 #include "format/base/lower_bound.h"
+#include "format/base/vec.h"
 #include "format/unwind/insn_effects.h"
 
 /* Used instead of a frame's number. */
@@ -50,19 +51,10 @@ struct flow {
 
 static void put(struct flow *f, struct locations *p, size_t offset)
 {
-	size_t want = p->capacity ? 2 * p->capacity : 256;
-	uint32_t *list;
-
-	if (p->count == p->capacity) {
-		list = realloc(p->list, want * sizeof(*list));
-		if (!list) {
-			f->err = -ENOMEM;
-			return;
-		}
-		p->list = list;
-		p->capacity = want;
-	}
-	p->list[p->count++] = (uint32_t)offset;
+	if (vec_reserve(&p->list, &p->capacity, p->count + 1))
+		f->err = -ENOMEM;
+	else
+		p->list[p->count++] = (uint32_t)offset;
 }
 
 /* One of a few hundred, mostly. */

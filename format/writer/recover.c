@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/base/vec.h"
 #include "format/perf/build_id_feature.h"
 #include "format/reader/capture_priv.h"
 #include "format/reader/record_scan.h"
@@ -158,12 +159,9 @@ static enum record_scan_found look(struct recovery *r, uint64_t off_bytes,
 
 static int add_gap(struct recovery *r, uint64_t from_bytes, uint64_t to_bytes)
 {
-	struct gap *gaps = array_grow(r->gaps, r->gap_count, &r->gap_room, sizeof(*gaps));
-
-	if (!gaps)
+	if (vec_reserve(&r->gaps, &r->gap_room, r->gap_count + 1))
 		return -ENOMEM;
-	r->gaps = gaps;
-	gaps[r->gap_count++] = (struct gap){ from_bytes, to_bytes - from_bytes };
+	r->gaps[r->gap_count++] = (struct gap){ from_bytes, to_bytes - from_bytes };
 	r->report.broken_bytes += to_bytes - from_bytes;
 	r->report.broken_places++;
 	return 0;

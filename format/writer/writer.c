@@ -12,6 +12,7 @@
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "format/reader/pipe_spool.h"
 
 #define PIPE_STEP_BYTES 4096 /* a write of at most this size into a pipe is atomic */
@@ -215,15 +216,8 @@ void writer_free(struct writer *w)
 
 static int add_note(struct queue *q, const struct record_note *note)
 {
-	if (q->note_count == q->note_room) {
-		size_t room = q->note_room ? 2 * q->note_room : 256;
-		struct record_note *more = realloc(q->notes, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		q->notes = more;
-		q->note_room = room;
-	}
+	if (vec_reserve(&q->notes, &q->note_room, q->note_count + 1))
+		return -ENOMEM;
 	q->notes[q->note_count++] = *note;
 	return 0;
 }

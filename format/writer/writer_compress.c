@@ -10,6 +10,7 @@
 
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 
 #define SKIPPABLE_BYTES 8 /* magic and length in front of the block header */
 #define PREFIX_BYTES    (8 + SKIPPABLE_BYTES + EBX_BLOCK_BYTES)
@@ -18,15 +19,8 @@
 
 int queue_add_piece(struct queue *q, const struct directory_item *item, size_t off_bytes)
 {
-	if (q->piece_count == q->piece_room) {
-		size_t room = q->piece_room ? 2 * q->piece_room : 16;
-		struct piece *more = realloc(q->pieces, room * sizeof(*more));
-
-		if (!more)
-			return -ENOMEM;
-		q->pieces = more;
-		q->piece_room = room;
-	}
+	if (vec_reserve(&q->pieces, &q->piece_room, q->piece_count + 1))
+		return -ENOMEM;
 	q->pieces[q->piece_count++] = (struct piece){ .item = *item, .off_bytes = off_bytes };
 	return 0;
 }

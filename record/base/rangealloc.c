@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/base/lower_bound.h"
+#include "format/base/vec.h"
 
 void rangealloc_done(struct rangealloc *e)
 {
@@ -47,17 +48,11 @@ static size_t place_of(const struct rangealloc *e, uint32_t at)
 
 static int insert(struct rangealloc *e, size_t i, uint32_t at, uint32_t count)
 {
-	struct extent *p = e->free;
-	size_t room = e->room ? 2 * e->room : 16;
+	struct extent *p;
 
-	if (e->count == e->room) {
-		p = realloc(p, room * sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		e->free = p;
-		e->room = room;
-	}
-	/* NOLINTNEXTLINE: there is room, so there is an array */
+	if (vec_reserve(&e->free, &e->room, e->count + 1))
+		return -ENOMEM;
+	p = e->free;
 	memmove(p + i + 1, p + i, (e->count++ - i) * sizeof(*p));
 	p[i] = (struct extent){ .at = at, .count = count };
 	return 0;

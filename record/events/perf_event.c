@@ -10,6 +10,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "format/base/vec.h"
 #include "record/privsep/caps.h"
 #include "format/os/slurp.h"
 
@@ -23,25 +24,10 @@ int perf_event_set_open_one(const struct perf_event_attr *attr, uint32_t pid, ui
 	return fd < 0 ? -errno : (int)fd;
 }
 
-static int make_room(struct perf_event_set *s)
-{
-	size_t room = s->room ? 2 * s->room : 64;
-	struct perf_event_set_event *p;
-
-	if (s->count < s->room)
-		return 0;
-	p = realloc(s->event, room * sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	s->event = p;
-	s->room = room;
-	return 0;
-}
-
 static int add(struct perf_event_set *s, const struct perf_event_attr *attr, uint32_t tid,
 	       uint32_t cpu, size_t index)
 {
-	int fd = make_room(s);
+	int fd = vec_reserve(&s->event, &s->room, s->count + 1);
 
 	if (!fd)
 		fd = perf_event_set_open_one(attr, tid, cpu);
@@ -152,7 +138,7 @@ int perf_event_set_replace(struct perf_event_set *s, int fd, uint32_t cpu, int o
 	while (i < s->count && s->event[i].cpu_id != cpu)
 		i++;
 	if (i == s->count)
-		err = make_room(s);
+		err = vec_reserve(&s->event, &s->room, s->count + 1);
 	if (!err && (ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, output_fd) ||
 		     ioctl(fd, PERF_EVENT_IOC_ID, id) || ioctl(fd, PERF_EVENT_IOC_ENABLE, 0)))
 		err = -errno;

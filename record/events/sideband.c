@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "format/perf/perfrec.h"
 #include "format/os/clock.h"
 #include "record/events/perf_ring.h"
@@ -390,16 +391,10 @@ static int stage(struct sideband *s, size_t off_bytes, size_t size_bytes)
 	const uint8_t *time = le32_load(record) == PERF_RECORD_SAMPLE
 				      ? record + SAMPLE_TIME_AT
 				      : record + size_bytes - SIDE_RECORD_TAIL_BYTES + 8;
-	struct staged *staged = s->staged;
 
-	if (s->staged_count == s->staged_room) {
-		s->staged_room = s->staged_room ? 2 * s->staged_room : 256;
-		staged = realloc(staged, s->staged_room * sizeof(*staged));
-		if (!staged)
-			return -ENOMEM;
-		s->staged = staged;
-	}
-	staged[s->staged_count++] = (struct staged){
+	if (vec_reserve(&s->staged, &s->staged_room, s->staged_count + 1))
+		return -ENOMEM;
+	s->staged[s->staged_count++] = (struct staged){
 		.time_ns = le64_load(time),
 		.off_bytes = off_bytes,
 		.size_bytes = (uint32_t)size_bytes,

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "format/base/vec.h"
 #include "record/base/thread_start.h"
 
 #define THREADS_MAX 16
@@ -83,18 +84,9 @@ void uprobe_multi_mean(const struct uprobe_multi *u, struct bpf_program *prog)
 
 static int make_room(struct uprobe_multi *u)
 {
-	struct uprobe_multi_end *more;
-
 	if (u->count == UPROBE_MULTI_MAX)
 		return -EOVERFLOW;
-	if (u->count < u->room)
-		return 0;
-	more = realloc(u->ends, (u->room + 64) * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	u->ends = more;
-	u->room += 64;
-	return 0;
+	return vec_reserve(&u->ends, &u->room, u->count + 1);
 }
 
 int uprobe_multi_link(int prog_fd, const struct uprobe_multi_file *file,

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/vec.h"
 #include "record/base/u64map.h"
 
 /* The thread that is on a CPU. */
@@ -81,8 +82,6 @@ static int find(struct thread_runtimes *r, uint32_t tid, uint64_t known_ns, uint
 		struct thread **out)
 {
 	const uint32_t *at = u64map_get(&r->index, tid, 0);
-	size_t room = r->room ? 2 * r->room : 64;
-	struct thread *threads;
 	int err;
 
 	if (at) {
@@ -90,13 +89,8 @@ static int find(struct thread_runtimes *r, uint32_t tid, uint64_t known_ns, uint
 		*out = &r->threads[*at];
 		return 0;
 	}
-	if (r->count == r->room) {
-		threads = realloc(r->threads, room * sizeof(*threads));
-		if (!threads)
-			return -ENOMEM;
-		r->threads = threads;
-		r->room = room;
-	}
+	if (vec_reserve(&r->threads, &r->room, r->count + 1))
+		return -ENOMEM;
 	err = u64map_put(&r->index, tid, 0, (uint32_t)r->count);
 	if (err)
 		return err;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "format/base/lower_bound.h"
+#include "format/base/vec.h"
 #include "format/os/slurp.h"
 
 const char *const kernel_symbols_index_well_known[KERNEL_SYMBOLS_INDEX_NAMES] = {
@@ -89,7 +90,6 @@ static int index_text(struct kernel_symbols_index *k, const char *text, size_t s
 	bool sorted = true, nonzero = false;
 	const char *line = text;
 	struct ksym s;
-	struct sym *more;
 
 	k->sym = malloc(room * sizeof(*k->sym));
 	if (!k->sym)
@@ -103,13 +103,8 @@ static int index_text(struct kernel_symbols_index *k, const char *text, size_t s
 		nonzero |= s.addr != 0;
 		if (!is_code(s.type) || s.line_bytes >= KERNEL_SYMBOLS_INDEX_LINE_BYTES)
 			continue;
-		if (k->count == room) {
-			room *= 2;
-			more = realloc(k->sym, room * sizeof(*k->sym));
-			if (!more)
-				return -ENOMEM;
-			k->sym = more;
-		}
+		if (vec_reserve(&k->sym, &room, k->count + 1))
+			return -ENOMEM;
 		sorted &= !k->count || k->sym[k->count - 1].addr <= s.addr;
 		k->sym[k->count++] = (struct sym){ .addr = s.addr,
 						   .off_bytes = (uint32_t)(line - text) };

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/base/vec.h"
 #include "record/events/perf_event.h"
 
 static const struct {
@@ -51,21 +52,12 @@ static int parse_name(const char *name, struct perf_event_attr *attr)
 static struct object_perf_events_link *link_of(struct object_perf_events *p, uint32_t event,
 					       uint32_t cpu)
 {
-	struct object_perf_events_link *more;
-
 	for (size_t i = 0; i < p->link_count; i++) {
 		if (p->links[i].event == event && p->links[i].cpu == cpu)
 			return &p->links[i];
 	}
-	if (p->link_count == p->link_capacity) {
-		size_t capacity = 2 * p->link_capacity + 16;
-
-		more = realloc(p->links, capacity * sizeof(*more));
-		if (!more)
-			return NULL;
-		p->links = more;
-		p->link_capacity = capacity;
-	}
+	if (vec_reserve(&p->links, &p->link_capacity, p->link_count + 1))
+		return NULL;
 	p->links[p->link_count] = (struct object_perf_events_link){ .cpu = cpu, .event = event };
 	return &p->links[p->link_count++];
 }

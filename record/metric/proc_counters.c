@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "record/base/u64map.h"
 #include "record/metric/sysfs_power.h"
 #include "format/os/slurp.h"
@@ -224,20 +225,11 @@ static struct earlier *earlier_of(struct proc_counters *c, enum counter_table of
 				  uint64_t b)
 {
 	uint32_t *at = u64map_get(&c->index[of], a, b);
-	struct earlier *grown;
-	size_t room;
 
 	if (at)
 		return &c->earlier[of][*at];
-	if (c->earlier_count[of] == c->earlier_room[of]) {
-		room = c->earlier_room[of] ? 2 * c->earlier_room[of] : 64;
-		grown = reallocarray(c->earlier[of], room, sizeof(*grown));
-		if (!grown)
-			return NULL;
-		c->earlier[of] = grown;
-		c->earlier_room[of] = room;
-	}
-	if (u64map_put(&c->index[of], a, b, (uint32_t)c->earlier_count[of]))
+	if (vec_reserve(&c->earlier[of], &c->earlier_room[of], c->earlier_count[of] + 1) ||
+	    u64map_put(&c->index[of], a, b, (uint32_t)c->earlier_count[of]))
 		return NULL;
 	c->earlier[of][c->earlier_count[of]] = (struct earlier){ 0 };
 	return &c->earlier[of][c->earlier_count[of]++];

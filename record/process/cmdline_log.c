@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bpf/events.h"
+#include "format/base/vec.h"
 #include "format/os/slurp.h"
 #include "record/process/proc/process_user.h"
 
@@ -96,23 +97,17 @@ static int append(struct cmdline_log *k, const struct cmdline_log_entry *e)
 static int keep(struct cmdline_log *k, uint32_t pid, uint64_t time_ns,
 		struct cmdline_log_text *text)
 {
-	struct cmdline_log_entry *was = entry_at(k, pid, time_ns), *list;
+	struct cmdline_log_entry *was = entry_at(k, pid, time_ns);
 	struct cmdline_log_entry fresh = { .pid = pid, .since_ns = time_ns, .text = text };
-	size_t room = k->room ? 2 * k->room : 256;
 	int err;
 
 	fresh.until_ns = text ? next_after(k, pid, time_ns) : time_ns + 1;
 
 	if (was)
 		was->until_ns = time_ns ? time_ns : 1;
-	if (k->count == k->room) {
-		list = reallocarray(k->list, room, sizeof(*list));
-		if (!list)
-			return -ENOMEM;
-		k->list = list;
-		k->room = room;
-	}
-	err = append(k, &fresh);
+	err = vec_reserve(&k->list, &k->room, k->count + 1);
+	if (!err)
+		err = append(k, &fresh);
 	if (!err && text)
 		text->use_count++;
 	return err;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "format/os/clock.h"
 #include "record/privsep/path_below.h"
 #include "record/process/proc/process_user.h"
@@ -261,7 +262,7 @@ static void begin_look(struct jit_symbols *j, struct jitfile *f)
 /* The process; NULL: there is no room. */
 static struct jitfile *remember(struct jit_symbols *j, uint32_t pid, bool *is_new)
 {
-	struct jitfile *list, *f = find(j, pid);
+	struct jitfile *f = find(j, pid);
 
 	*is_new = !f;
 	if (f)
@@ -270,13 +271,8 @@ static struct jitfile *remember(struct jit_symbols *j, uint32_t pid, bool *is_ne
 		j->counts.missing_count++;
 		return NULL;
 	}
-	if (j->count == j->room) {
-		list = reallocarray(j->list, j->room + 32, sizeof(*list));
-		if (!list)
-			return NULL;
-		j->list = list;
-		j->room += 32;
-	}
+	if (vec_reserve(&j->list, &j->room, j->count + 1))
+		return NULL;
 	f = &j->list[j->count++];
 	*f = (struct jitfile){ .pid = pid, .root_fd = -1, .tmp_fd = -1, .dump_fd = -1 };
 	return f;

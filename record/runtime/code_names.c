@@ -8,6 +8,7 @@
 
 #include "format/base/cursor.h"
 #include "format/base/interpreted_code.h"
+#include "format/base/vec.h"
 #include "record/runtime/python_lines.h"
 
 #define HELD_MAX_BYTES (64u << 20)
@@ -241,21 +242,11 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 
 int code_names_hit(struct code_names *c, uint64_t offset, bool is_return)
 {
-	uint64_t *p;
-	size_t room;
-
 	offset = offset << 1 | is_return;
 	if (c->count >= PLACES_MAX || u64map_get(&c->places, offset, 0))
 		return 0;
-	if (c->count == c->list_room) {
-		room = c->list_room ? 2 * c->list_room : 1024;
-		p = realloc(c->list, room * sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		c->list = p;
-		c->list_room = room;
-	}
-	if (u64map_put(&c->places, offset, 0, 0))
+	if (vec_reserve(&c->list, &c->list_room, c->count + 1) ||
+	    u64map_put(&c->places, offset, 0, 0))
 		return -ENOMEM;
 	c->list[c->count++] = offset;
 	return 0;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/vec.h"
 #include "format/os/clock.h"
 #include "format/base/lower_bound.h"
 #include "record/base/u64map.h"
@@ -23,7 +24,8 @@ struct map {
 /* The mappings of one process, or of several since a fork. */
 struct process_maps_run {
 	struct map *map; /* by address; no two overlap */
-	uint32_t count, room;
+	uint32_t count;
+	size_t room;
 	uint32_t refs;
 	uint32_t first, published; /* in the BPF map, and how many there; 0: not at all */
 	bool changed;              /* since then */
@@ -62,28 +64,11 @@ struct process_maps {
 
 /* ---- runs ---- */
 
-/* Doubles *p when count has reached *room. */
-static int reserve(void *p, size_t count, size_t *room, size_t item_bytes)
-{
-	size_t want = *room ? 2 * *room : 64;
-	void *old, *new;
-
-	if (count < *room)
-		return 0;
-	memcpy(&old, p, sizeof(old));
-	new = realloc(old, want * item_bytes);
-	if (!new)
-		return -ENOMEM;
-	memcpy(p, &new, sizeof(new));
-	*room = want;
-	return 0; /* cppcheck-suppress memleak; the owner's pointer has it */
-}
-
 static struct process_maps_run *run_new(struct process_maps *u)
 {
 	struct process_maps_run *r;
 
-	if (reserve(&u->run, u->run_count, &u->run_room, sizeof(*u->run)))
+	if (vec_reserve(&u->run, &u->run_room, u->run_count + 1))
 		return NULL;
 	r = calloc(1, sizeof(*r));
 	if (!r)
@@ -177,16 +162,8 @@ static void run_insert(struct process_maps_run *r, const struct map *m)
 
 static int run_add(struct process_maps_run *r, const struct map *m)
 {
-	uint32_t room = r->count + 16 + r->count / 2;
-	struct map *p;
-
-	if (r->count + 2 > r->room) {
-		p = realloc(r->map, room * sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		r->map = p;
-		r->room = room;
-	}
+	if (vec_reserve(&r->map, &r->room, r->count + 2))
+		return -ENOMEM;
 	run_insert(r, m);
 	r->changed = true;
 	return 0;
@@ -203,8 +180,7 @@ static struct proc *proc_of(const struct process_maps *u, uint32_t pid)
 
 static void mark(struct process_maps *u, struct proc *p)
 {
-	if (u->space->own || p->dirty ||
-	    reserve(&u->dirty, u->dirty_count, &u->dirty_room, sizeof(*u->dirty)))
+	if (u->space->own || p->dirty || vec_reserve(&u->dirty, &u->dirty_room, u->dirty_count + 1))
 		return;
 	p->dirty = true;
 	u->dirty[u->dirty_count++] = (uint32_t)(p - u->proc);
@@ -221,7 +197,7 @@ static struct proc *proc_make(struct process_maps *u, uint32_t pid)
 	if (u->free_count) {
 		at = u->free_proc[--u->free_count];
 	} else {
-		if (reserve(&u->proc, u->proc_count, &u->proc_room, sizeof(*u->proc)))
+		if (vec_reserve(&u->proc, &u->proc_room, u->proc_count + 1))
 			return NULL;
 		if (room != u->proc_room || !u->free_proc) {
 			uint32_t *f = realloc(u->free_proc, u->proc_room * sizeof(*f));
@@ -231,7 +207,7 @@ static struct proc *proc_make(struct process_maps *u, uint32_t pid)
 			u->free_proc = f;
 		}
 		at = (uint32_t)u->proc_count++;
-		u->proc[at] = (struct proc){ 0 }; /* NOLINT: reserve() made room */
+		u->proc[at] = (struct proc){ 0 };
 	}
 	if (u64map_put(&u->by_pid, pid, 0, at)) {
 		u->free_proc[u->free_count++] = at;

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "format/unwind/table/module_table.h"
 #include "format/os/clock.h"
 #include "format/base/lower_bound.h"
@@ -26,28 +27,19 @@ void table_store_set_state(struct table_store *t, struct table *f, enum state st
 
 static int add_table(struct table_store *t, uint32_t *number)
 {
-	struct table *p = t->table;
-	size_t room = t->room ? 2 * t->room : 64;
-	uint32_t version, free_number = t->first_free;
+	uint32_t version = 0, at = t->first_free;
 
-	if (free_number != TABLE_STORE_NONE) {
-		version = p[free_number].version;
-		t->first_free = p[free_number].next_free;
-		p[free_number] = (struct table){ .state = STATE_PENDING, .version = version };
-		t->pending_count++;
-		*number = free_number;
-		return 0;
-	}
-	if (t->count == t->room) {
-		p = realloc(p, room * sizeof(*p));
-		if (!p)
+	if (at != TABLE_STORE_NONE) {
+		version = t->table[at].version;
+		t->first_free = t->table[at].next_free;
+	} else {
+		if (vec_reserve(&t->table, &t->room, t->count + 1))
 			return -ENOMEM;
-		t->table = p;
-		t->room = room;
+		at = (uint32_t)t->count++;
 	}
-	p[t->count] = (struct table){ .state = STATE_PENDING };
+	t->table[at] = (struct table){ .state = STATE_PENDING, .version = version };
 	t->pending_count++;
-	*number = (uint32_t)t->count++;
+	*number = at;
 	return 0;
 }
 

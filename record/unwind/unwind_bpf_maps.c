@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "format/base/vec.h"
+
 #define CHUNKS_FIRST 16 /* 4 MB: the tables of a small machine */
 
 static int make(enum bpf_map_type type, const char *name, uint32_t value_bytes, uint32_t count,
@@ -273,19 +275,11 @@ int unwind_bpf_maps_take_maps(struct unwind_bpf_maps *w, uint32_t count, uint32_
 
 static bool retire(struct unwind_bpf_maps *w, const struct unwind_bpf_maps_retired *r)
 {
-	size_t room = w->retired_room ? 2 * w->retired_room : 64;
-	struct unwind_bpf_maps_retired *p = w->retired;
-
 	if (!r->places.count)
 		return false;
-	if (w->retired_count == w->retired_room) {
-		p = realloc(p, room * sizeof(*p));
-		if (!p)
-			return false; /* the places are lost: better than used twice */
-		w->retired = p;
-		w->retired_room = room;
-	}
-	p[w->retired_count++] = *r;
+	if (vec_reserve(&w->retired, &w->retired_room, w->retired_count + 1))
+		return false; /* the places are lost: better than used twice */
+	w->retired[w->retired_count++] = *r;
 	return true;
 }
 

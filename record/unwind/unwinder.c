@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "format/unwind/table/walk.h"
 #include "format/os/clock.h"
 
@@ -52,22 +53,16 @@ struct unwinder {
 int unwinder_defer(struct unwinder *u, const struct event_header *ev, uint32_t pid,
 		   const struct unwinder_stack *stack, unwinder_take *take, void *ctx)
 {
-	size_t room = u->copy_room ? 2 * u->copy_room : 64;
-	struct copied *p = u->copy, *c;
 	struct event_header *own;
+	struct copied *c;
 
-	if (u->copy_count == u->copy_room) {
-		p = realloc(p, room * sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		u->copy = p;
-		u->copy_room = room;
-	}
+	if (vec_reserve(&u->copy, &u->copy_room, u->copy_count + 1))
+		return -ENOMEM;
 	own = malloc(ev->size_bytes);
 	if (!own)
 		return -ENOMEM;
 	memcpy(own, ev, ev->size_bytes);
-	c = &p[u->copy_count++];
+	c = &u->copy[u->copy_count++];
 	*c = (struct copied){ .ev = own,
 			      .bytes = ev->size_bytes,
 			      .pid = pid,
@@ -166,18 +161,9 @@ static void drop(struct unwinder *u, struct held *h)
 /* Takes it, to be walked when its table is there; false: there is no room. */
 static bool hold(struct unwinder *u, const struct held *h)
 {
-	size_t room = u->held_room ? 2 * u->held_room : 64;
-	struct held *p;
-
-	if (u->held_bytes + h->copy.bytes > HELD_BYTES)
+	if (u->held_bytes + h->copy.bytes > HELD_BYTES ||
+	    vec_reserve(&u->held, &u->held_room, u->held_count + 1))
 		return false;
-	if (u->held_count == u->held_room) {
-		p = realloc(u->held, room * sizeof(*p));
-		if (!p)
-			return false;
-		u->held = p;
-		u->held_room = room;
-	}
 	u->held_bytes += h->copy.bytes;
 	u->held[u->held_count++] = *h;
 	return true;

@@ -5,6 +5,7 @@
 
 #include "format/unwind/table/uncovered_code.h"
 #include "format/base/lower_bound.h"
+#include "format/base/vec.h"
 #include "format/unwind/go_pclntab.h"
 #include "format/unwind/table/module_table_priv.h"
 
@@ -45,18 +46,10 @@ static int push_row(struct module_table *t, uint16_t pc_low, uint16_t id)
 
 static int push_page(struct module_table *t)
 {
-	uint32_t want = t->max_pages ? 2 * t->max_pages : 16;
-	struct module_table_page *p;
-
 	if (t->n_pages == MODULE_TABLE_MAX_PAGES)
 		return -EOVERFLOW;
-	if (t->n_pages == t->max_pages) {
-		p = realloc(t->pages, want * sizeof(*p));
-		if (!p)
-			return -ENOMEM;
-		t->pages = p;
-		t->max_pages = want;
-	}
+	if (vec_reserve(&t->pages, &t->max_pages, t->n_pages + 1))
+		return -ENOMEM;
 	t->pages[t->n_pages++] = (struct module_table_page){ .first_row = t->n_rows };
 	return 0;
 }
@@ -122,21 +115,6 @@ static int put_known(struct module_table *t, uint64_t next_pc)
 	return err;
 }
 
-static int reserve_known(struct module_table *t)
-{
-	uint32_t want = t->max_known ? 2 * t->max_known : 16;
-	struct known *p;
-
-	if (t->n_known < t->max_known)
-		return 0;
-	p = realloc(t->known, want * sizeof(*p));
-	if (!p)
-		return -ENOMEM;
-	t->known = p;
-	t->max_known = want;
-	return 0;
-}
-
 /* A range that overlaps a known one is left out. */
 static int add_known(struct module_table *t, uint64_t pc, uint64_t end_pc, struct unwind_rule rule)
 {
@@ -148,7 +126,7 @@ static int add_known(struct module_table *t, uint64_t pc, uint64_t end_pc, struc
 	if (end_pc <= pc || (at && t->known[at - 1].end_pc > pc) ||
 	    (at < t->n_known && t->known[at].pc < end_pc))
 		return 0;
-	err = reserve_known(t);
+	err = vec_reserve(&t->known, &t->max_known, t->n_known + 1);
 	if (err)
 		return err;
 	memmove(&t->known[at + 1], &t->known[at], (t->n_known - at) * sizeof(t->known[0]));
@@ -378,7 +356,8 @@ void module_table_drop_rows(struct module_table *t)
 	free(t->rule_id);
 	t->pages = NULL;
 	t->pc_low = t->rule_id = NULL;
-	t->n_pages = t->max_pages = t->n_rows = t->max_rows = 0;
+	t->n_pages = t->n_rows = t->max_rows = 0;
+	t->max_pages = 0;
 }
 
 void module_table_free(struct module_table *t)

@@ -17,7 +17,8 @@ struct module_table {
 	struct rule_table *set; /* borrowed */
 	uint64_t first_page;
 	struct module_table_page *pages;
-	uint32_t n_pages, max_pages;
+	uint32_t n_pages;
+	size_t max_pages;
 	uint16_t *pc_low, *rule_id;
 	uint32_t n_rows, max_rows;
 	struct elf_sections_segment *exec; /* owned */
@@ -27,7 +28,8 @@ struct module_table {
 	/* while building */
 	uint16_t last_id;    /* the rule of the row before */
 	struct known *known; /* by address; none overlap */
-	uint32_t n_known, max_known, known_at;
+	uint32_t n_known, known_at;
+	size_t max_known;
 };
 
 /* An empty table with space for so many segments; NULL: there is no memory. */

@@ -8,6 +8,7 @@
 #include "format/base/insertion_sort.h"
 #include "format/base/cursor.h"
 #include "format/base/lower_bound.h"
+#include "format/base/vec.h"
 
 #define STEP_BYTES  (1u << 20)
 #define CALL_BYTES  5u
@@ -37,27 +38,10 @@ struct gaps {
 	int err;
 };
 
-/* Room for one more; false: there is none, for want of memory or because there are too many. */
-static bool reserve(struct gaps *g, void *list, size_t count, size_t *capacity, size_t item_bytes,
-		    size_t most)
-{
-	size_t want = *capacity ? 2 * *capacity : 64;
-	void *old, *grown;
-
-	if (count == most)
-		return false;
-	if (count < *capacity)
-		return true;
-	memcpy(&old, list, sizeof(old));
-	grown = realloc(old, want * item_bytes);
-	if (!grown) {
-		g->err = -ENOMEM;
-		return false;
-	}
-	memcpy(list, &grown, sizeof(grown));
-	*capacity = want;
-	return true;
-}
+/* False: there are too many, or there is no memory for one more. */
+#define reserve(g, list, count, capacity, most) \
+	((count) < (most) &&                    \
+	 (!vec_reserve((list), (capacity), (count) + 1) || ((g)->err = -ENOMEM, false)))
 
 /* ---- what is not covered ---- */
 
@@ -66,8 +50,7 @@ static void add_gap(struct gaps *g, const struct elf_sections_segment *s, uint64
 {
 	if (end_vaddr < vaddr + GAP_BYTES ||
 	    (g->count && g->list[g->count - 1].end_vaddr > vaddr) ||
-	    !reserve(g, &g->list, g->count, &g->capacity, sizeof(*g->list),
-		     UNCOVERED_CODE_MAX_GAPS))
+	    !reserve(g, &g->list, g->count, &g->capacity, UNCOVERED_CODE_MAX_GAPS))
 		return;
 	g->list[g->count++] = (struct gap){ vaddr, end_vaddr, s->off_bytes + (vaddr - s->vaddr) };
 	g->size_bytes += end_vaddr - vaddr;
@@ -128,15 +111,15 @@ static void add_start(void *ctx, uint64_t vaddr)
 {
 	struct gaps *g = ctx;
 
-	if (is_in_gap(g, vaddr) && reserve(g, &g->starts, g->start_count, &g->start_capacity,
-					   sizeof(*g->starts), UNCOVERED_CODE_MAX_STARTS))
+	if (is_in_gap(g, vaddr) &&
+	    reserve(g, &g->starts, g->start_count, &g->start_capacity, UNCOVERED_CODE_MAX_STARTS))
 		g->starts[g->start_count++] = vaddr;
 }
 
 static void add_called(struct gaps *g, uint64_t vaddr)
 {
-	if (is_in_gap(g, vaddr) && reserve(g, &g->called, g->called_count, &g->called_capacity,
-					   sizeof(*g->called), UNCOVERED_CODE_MAX_STARTS))
+	if (is_in_gap(g, vaddr) &&
+	    reserve(g, &g->called, g->called_count, &g->called_capacity, UNCOVERED_CODE_MAX_STARTS))
 		g->called[g->called_count++] = vaddr;
 }
 

@@ -7,6 +7,7 @@
 
 #include "format/base/cursor.h"
 #include "format/base/outbuf.h"
+#include "format/base/vec.h"
 #include "record/output/snapshot/process_state.h"
 #include "record/events/side_record.h"
 
@@ -154,9 +155,6 @@ static bool too_much(const struct backlog *w, uint64_t now_ns)
 
 static int make_room(struct backlog *w)
 {
-	struct part *more;
-	size_t room;
-
 	if (w->end < w->room)
 		return 0;
 	if (w->first >= w->room / 2 && w->first) {
@@ -165,13 +163,7 @@ static int make_room(struct backlog *w)
 		w->first = 0;
 		return 0;
 	}
-	room = w->room ? 2 * w->room : 64;
-	more = realloc(w->parts, room * sizeof(*more));
-	if (!more)
-		return -ENOMEM;
-	w->parts = more;
-	w->room = room;
-	return 0;
+	return vec_reserve(&w->parts, &w->room, w->end + 1);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "record/base/u64map.h"
 #include "record/events/side_record.h"
 #include "record/output/snapshot/process_state_records.h"
@@ -78,8 +79,7 @@ static int get_process(struct process_state *s, uint32_t pid, struct process **o
 	if (s->free_count) {
 		at = s->free_processes[s->free_count - 1];
 	} else {
-		if (!process_state_records_room(&s->processes, s->process_count, &s->process_room,
-						sizeof(*s->processes)))
+		if (vec_reserve(&s->processes, &s->process_room, s->process_count + 1))
 			return -ENOMEM;
 		at = (uint32_t)s->process_count;
 	}
@@ -102,8 +102,7 @@ static void remove_process(struct process_state *s, struct process *p)
 	u64map_remove(&s->by_pid, p->pid, 0);
 	p->pid = 0;
 	/* Without memory the place is lost until the end, and that is all. */
-	if (process_state_records_room(&s->free_processes, s->free_count, &s->free_room,
-				       sizeof(*s->free_processes)))
+	if (!vec_reserve(&s->free_processes, &s->free_room, s->free_count + 1))
 		s->free_processes[s->free_count++] = at;
 }
 
@@ -141,8 +140,7 @@ static int get_thread(struct process_state *s, uint32_t pid, uint32_t tid, struc
 		return -ENOMEM;
 	at = s->free_thread;
 	if (at == NONE) {
-		if (!process_state_records_room(&s->threads, s->thread_count, &s->thread_room,
-						sizeof(*s->threads)))
+		if (vec_reserve(&s->threads, &s->thread_room, s->thread_count + 1))
 			return -ENOMEM;
 		at = (uint32_t)s->thread_count;
 	}
@@ -231,8 +229,7 @@ static int on_exit_record(struct process_state *s, const uint8_t *rec, size_t si
 	if (!t || t->pid != le32_load(rec + 8))
 		return 0;
 	t->exit_ns = le64_load(rec + 24);
-	if (!process_state_records_room(&s->exited, s->exited_count, &s->exited_room,
-					sizeof(*s->exited)))
+	if (vec_reserve(&s->exited, &s->exited_room, s->exited_count + 1))
 		return -ENOMEM;
 	s->exited[s->exited_count++] = t->tid;
 	return 0;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "record/events/side_record.h"
 
 struct process_state_records_one *process_state_records_keep(const uint8_t *record,
@@ -28,24 +29,9 @@ void process_state_records_let_go(struct process_state_records_one *k)
 		free(k);
 }
 
-bool process_state_records_room(void *array, size_t count, size_t *room, size_t item_bytes)
-{
-	void **items = array, *more;
-	size_t want = *room ? 2 * *room : 16;
-
-	if (count < *room)
-		return true;
-	more = realloc(*items, want * item_bytes);
-	if (!more)
-		return false;
-	*items = more;
-	*room = want;
-	return true;
-}
-
 int process_state_records_add(struct process_state_records *l, struct process_state_records_one *k)
 {
-	if (!process_state_records_room(&l->items, l->count, &l->room, sizeof(*l->items)))
+	if (vec_reserve(&l->items, &l->room, l->count + 1))
 		return -ENOMEM;
 	l->items[l->count++] = k;
 	return 0;

@@ -27,7 +27,5 @@ void process_state_records_let_go(struct process_state_records_one *k);
 /* Takes over the caller's reference.  -ENOMEM: it is still the caller's. */
 int process_state_records_add(struct process_state_records *l, struct process_state_records_one *k);
 void process_state_records_done(struct process_state_records *l);
-/* Room for one more in an array of items, *array; it grows by doubling.  false: no memory. */
-bool process_state_records_room(void *array, size_t count, size_t *room, size_t item_bytes);
 
 #endif

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "format/payload/container_record.h"
 #include "record/process/container/cgroup_paths.h"
 #include "record/process/container/container_stores.h"
@@ -104,20 +105,11 @@ static int forget_settled(struct container_watch *c)
 
 static int reserve(struct container_watch *c)
 {
-	struct container_watch_one *list;
-
 	if (c->unnamed_count == UNNAMED_MAX)
 		return -EOVERFLOW;
 	if (c->count == COUNT_MAX)
 		return forget_settled(c);
-	if (c->count < c->room)
-		return 0;
-	list = reallocarray(c->list, c->room + 64, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	c->list = list;
-	c->room += 64;
-	return 0;
+	return vec_reserve(&c->list, &c->room, c->count + 1);
 }
 
 void container_watch_saw(struct container_watch *c, const char *cgroup)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/vec.h"
 #include "record/process/file/mapped_files.h"
 #include "format/base/outbuf.h"
 #include "record/events/side_record.h"
@@ -39,22 +40,14 @@ static uint8_t *copy_of(const uint8_t *bytes, size_t size_bytes)
 static struct file_origin_cache_file *place_of(struct file_origin_cache *k, const uint64_t key[2])
 {
 	const uint32_t *at = u64map_get(&k->by_key, key[0], key[1]);
-	struct file_origin_cache_file *files = k->files;
-	size_t room = k->room ? 2 * k->room : 64;
 
 	if (at)
-		return &files[*at];
-	if (k->count == k->room) {
-		files = reallocarray(files, room, sizeof(*files));
-		if (!files)
-			return NULL;
-		k->files = files;
-		k->room = room;
-	}
-	if (u64map_put(&k->by_key, key[0], key[1], (uint32_t)k->count))
+		return &k->files[*at];
+	if (vec_reserve(&k->files, &k->room, k->count + 1) ||
+	    u64map_put(&k->by_key, key[0], key[1], (uint32_t)k->count))
 		return NULL;
-	files[k->count] = (struct file_origin_cache_file){ 0 };
-	return &files[k->count++];
+	k->files[k->count] = (struct file_origin_cache_file){ 0 };
+	return &k->files[k->count++];
 }
 
 int file_origin_cache_add(struct file_origin_cache *k, const struct file_origin_cache_file *f,
@@ -78,25 +71,17 @@ int file_origin_cache_add(struct file_origin_cache *k, const struct file_origin_
 int file_origin_cache_add_mounts(struct file_origin_cache *k, uint64_t object, const uint8_t *text,
 				 size_t size_bytes)
 {
-	struct file_origin_cache_mounts *list = k->mounts, *m = NULL;
-	size_t room = k->mounts_room ? 2 * k->mounts_room : 16;
+	struct file_origin_cache_mounts *m = NULL;
 	uint8_t *copy = copy_of(text, size_bytes);
 
 	for (size_t i = 0; i < k->mounts_count && !m; i++)
-		m = list[i].object == object ? &list[i] : NULL;
-	if (copy && !m && k->mounts_count == k->mounts_room) {
-		list = reallocarray(list, room, sizeof(*list));
-		if (list) {
-			k->mounts = list;
-			k->mounts_room = room;
-		}
-	}
-	if (!copy || !list) {
+		m = k->mounts[i].object == object ? &k->mounts[i] : NULL;
+	if (!copy || (!m && vec_reserve(&k->mounts, &k->mounts_room, k->mounts_count + 1))) {
 		free(copy);
 		return -ENOMEM;
 	}
 	if (!m) {
-		m = &list[k->mounts_count++];
+		m = &k->mounts[k->mounts_count++];
 		*m = (struct file_origin_cache_mounts){ .object = object };
 	}
 	free(m->text);

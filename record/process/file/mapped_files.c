@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include "format/base/vec.h"
 #include "format/os/clock.h"
 #include "format/base/crc32c.h"
 #include "record/process/file/inode_file.h"
@@ -78,8 +79,6 @@ static void remember(struct mapped_files *b, const uint64_t key[2], const struct
 {
 	struct mapped_files_list *f = &b->fresh;
 	const uint32_t *known = u64map_get(&f->by_file, key[0], key[1]);
-	size_t room = f->room ? 2 * f->room : 64;
-	struct mapped_file *list;
 
 	if (known) {
 		f->list[*known] = *file;
@@ -89,16 +88,9 @@ static void remember(struct mapped_files *b, const uint64_t key[2], const struct
 		forget(&b->old);
 		b->old = *f;
 		*f = (struct mapped_files_list){ 0 };
-		room = 64;
 	}
-	if (f->count == f->room) {
-		list = reallocarray(f->list, room, sizeof(*list));
-		if (!list)
-			return;
-		f->list = list;
-		f->room = room;
-	}
-	if (!u64map_put(&f->by_file, key[0], key[1], (uint32_t)f->count))
+	if (!vec_reserve(&f->list, &f->room, f->count + 1) &&
+	    !u64map_put(&f->by_file, key[0], key[1], (uint32_t)f->count))
 		f->list[f->count++] = *file;
 }
 
@@ -372,18 +364,10 @@ static void fill_answer(const struct reading *r, struct side_record_map *m)
 static void add_late(struct mapped_files *b, const uint64_t key[2], const struct side_record_map *m,
 		     uint64_t time_ns)
 {
-	size_t room = b->late_room ? 2 * b->late_room : 16;
-	struct mapped_files_late *late = b->late;
-	char *path;
+	bool fits = b->on_late && b->late_count < MAPPED_FILES_LATE &&
+		    !vec_reserve(&b->late, &b->late_room, b->late_count + 1);
+	char *path = fits ? strdup(m->path) : NULL;
 
-	if (b->late_count == b->late_room && b->late_count < MAPPED_FILES_LATE) {
-		late = reallocarray(late, room, sizeof(*late));
-		if (late) {
-			b->late = late;
-			b->late_room = room;
-		}
-	}
-	path = b->on_late && b->late_count < b->late_room ? strdup(m->path) : NULL;
 	if (!path) {
 		b->unanswered_count++;
 		return;

@@ -56,6 +56,25 @@ maps_of_compilers() {
 	is_linear maps_of_compilers 600 report --no-sandbox -j 1 -i x.data
 }
 
+# shellcheck disable=SC2016 # assembly
+# A stripped program whose function has the bytes of a jump to a cold part in many constants.
+constants_like_jumps() {
+	{
+		printf '%s\n' 'f: .cfi_startproc' 'sub $16, %rsp' '.cfi_def_cfa_offset 24' "$(for ((i = 0; i < $1; i++)); do
+			echo '.byte 0x48, 0xb8, 0xe9; .long part - . - 4; .byte 0, 0, 0' # movabs
+		done)" 'add $16, %rsp' '.cfi_def_cfa_offset 8' 'ret' '.cfi_endproc' \
+			'part: .cfi_startproc' '.cfi_def_cfa_offset 24' 'nop' '.cfi_endproc'
+	} | as -o x.o && ld -s -Ttext=0x1000000 -e 0x1000000 -o "$BATS_TEST_TMPDIR/x" x.o || return
+	printf '%s\n' "10 comm 5 5 x" \
+		"20 map 5 0x1000000 0x1000000 0x1000 $BATS_TEST_TMPDIR/x" \
+		"30 sample 5 5 0 1 u:$(printf '0x%x' $((0x1000000 + 10 * $1 + 9)))" | gen_story x.data
+}
+
+@test "report: constants like jumps in a stripped program are no product" {
+	is_linear constants_like_jumps 2000 report --no-sandbox -j 1 -i x.data
+	contains "$(ebprec report -i x.data)" x+0x
+}
+
 lives_of_a_pid() {
 	{
 		for ((i = 1; i <= $1; i++)); do

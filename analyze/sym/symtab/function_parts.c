@@ -13,9 +13,24 @@
 
 enum { NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
 
+enum { CODE_MAX_BYTES = 1 << 29 }; /* of all sections of a file, which may lie over each other */
+
 struct row {
 	uint64_t pc;
 	struct unwind_rule rule;
+};
+
+/* The bytes of a section. */
+struct code {
+	const uint8_t *bytes;
+	size_t size_bytes;
+	uint64_t vaddr;
+};
+
+/* How far the instructions of a part are read.  Jumps are found in the order of their addresses, so none is read twice. */
+struct reading {
+	uint32_t part;
+	uint64_t pc; /* an instruction begins here */
 };
 
 struct join {
@@ -68,26 +83,44 @@ static bool is_same_frame(const struct unwind_rule *a, const struct unwind_rule 
 	       a->fp_words == b->fp_words;
 }
 
-/* Whether an instruction of the part begins there, when they are read from its start on. */
-static bool is_instruction(const struct join *j, uint32_t part, const uint8_t *code,
-			   uint64_t code_vaddr, uint64_t pc)
+static bool decode_length(const ZydisDecoder *decoder, const struct code *code, uint64_t pc,
+			  uint8_t *length)
 {
-	uint64_t at = j->parts[part].start;
+	uint64_t at = pc - code->vaddr;
 	ZydisDecodedInstruction in;
-	ZydisDecoder decoder;
 
-	if (at < code_vaddr || !ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
-							      ZYDIS_STACK_WIDTH_64)))
+	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, code->bytes + at,
+							code->size_bytes - at, &in)))
 		return false;
-	while (at < pc && ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
-				  &decoder, NULL, code + (at - code_vaddr), pc - at + 15, &in)))
-		at += in.length;
-	return at == pc;
+	*length = in.length;
+	return true;
+}
+
+/* Whether an instruction of the part begins there, in the section, when they are read from its start on. */
+static bool is_instruction(const struct join *j, struct reading *reading, uint32_t part,
+			   const struct code *code, uint64_t pc)
+{
+	ZydisDecoder decoder;
+	uint8_t length;
+
+	if (reading->part != part)
+		*reading = (struct reading){ part, j->parts[part].start };
+	if (reading->pc < code->vaddr ||
+	    !ZYAN_SUCCESS(
+		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
+		return false;
+	while (reading->pc < pc) {
+		if (!decode_length(&decoder, code, reading->pc, &length))
+			reading->pc = UINT64_MAX; /* nor is one farther on */
+		else
+			reading->pc += length;
+	}
+	return reading->pc == pc;
 }
 
 /* A jump between two parts: one of them is to begin as a function does, the other not. */
-static void see_jump(struct join *j, const uint8_t *code, uint64_t code_vaddr, uint64_t from,
-		     uint64_t to)
+static void see_jump(struct join *j, struct reading *reading, const struct code *code,
+		     uint64_t from, uint64_t to)
 {
 	uint32_t target = part_at(j, to), source, entered, other;
 	const struct unwind_rule *a, *b;
@@ -104,29 +137,31 @@ static void see_jump(struct join *j, const uint8_t *code, uint64_t code_vaddr, u
 	a = rule_at(j, from);
 	b = rule_at(j, to);
 	if (!a || !b || !is_frame(a) || !is_same_frame(a, b) ||
-	    !is_instruction(j, source, code, code_vaddr, from))
+	    !is_instruction(j, reading, source, code, from))
 		return;
 	j->functions[other] = j->functions[other] == NONE ? entered : MANY;
 }
 
 /* jmp and jcc with four bytes of distance: parts of a function are seldom nearer. */
-static void see_jumps(struct join *j, const uint8_t *code, size_t size_bytes, uint64_t vaddr)
+static void see_jumps(struct join *j, const struct code *code)
 {
 	uint64_t first = j->parts[0].start;
 	uint64_t end = j->parts[j->count - 1].start + j->parts[j->count - 1].size_bytes;
+	struct reading reading = { .part = NONE };
 
-	for (size_t i = 0; i + 1 < size_bytes; i++) {
-		bool is_jcc = code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80;
+	for (size_t i = 0; i + 1 < code->size_bytes; i++) {
+		const uint8_t *at = code->bytes + i;
+		bool is_jcc = at[0] == 0x0f && (at[1] & 0xf0) == 0x80;
 		size_t distance_at = i + (is_jcc ? 2 : 1);
 		int32_t distance;
 		uint64_t to;
 
-		if ((!is_jcc && code[i] != 0xe9) || size_bytes - distance_at < sizeof(distance))
+		if ((!is_jcc && at[0] != 0xe9) || code->size_bytes - distance_at < sizeof(distance))
 			continue;
-		memcpy(&distance, code + distance_at, sizeof(distance));
-		to = vaddr + distance_at + sizeof(distance) + (uint64_t)(int64_t)distance;
+		memcpy(&distance, code->bytes + distance_at, sizeof(distance));
+		to = code->vaddr + distance_at + sizeof(distance) + (uint64_t)(int64_t)distance;
 		if (to >= first && to < end)
-			see_jump(j, code, vaddr, vaddr + i, to);
+			see_jump(j, &reading, code, code->vaddr + i, to);
 	}
 }
 
@@ -134,19 +169,22 @@ static int see_sections(struct join *j, const struct elf_file *elf)
 {
 	size_t count;
 	const struct elf_file_section *s = elf_file_sections(elf, &count);
-	uint8_t *code;
+	uint64_t left_bytes = CODE_MAX_BYTES;
+	uint8_t *bytes;
 	int err;
 
 	for (size_t i = 0; i < count; i++) {
-		if (s[i].type != SHT_PROGBITS || !(s[i].flags & SHF_EXECINSTR))
+		if (s[i].type != SHT_PROGBITS || !(s[i].flags & SHF_EXECINSTR) ||
+		    s[i].size_bytes > left_bytes)
 			continue;
-		err = elf_file_read(elf, &s[i], &code);
+		err = elf_file_read(elf, &s[i], &bytes);
 		if (err == -ENOMEM)
 			return err;
 		if (err)
 			continue;
-		see_jumps(j, code, s[i].size_bytes, s[i].addr);
-		free(code);
+		left_bytes -= s[i].size_bytes;
+		see_jumps(j, &(struct code){ bytes, s[i].size_bytes, s[i].addr });
+		free(bytes);
 	}
 	return 0;
 }

@@ -81,6 +81,13 @@ LIBS_record  := -lbpf -lelf -lz -lpthread
 LIBS_analyze := -ldw -lelf -llzma -lz -ltraceevent -liberty -lpthread -lm
 LIBS_unit    := -lcmocka
 
+# LINK=portable: nothing but the C library is loaded when the programs start; LINK=static: not even that.  Debian has no
+# archive of Zydis: ZYDIS=FILE is one (scripts/package/tarball makes it).
+LINK	?= shared
+ZYDIS	?= -lZydis
+archives = -Wl,-Bstatic $(filter-out -lpthread -lm -lZydis,$(1)) -lbz2 $(if $(filter portable,$(LINK)),-Wl$(comma)-Bdynamic) $(ZYDIS) -lm
+link_libs = $(if $(filter shared,$(LINK)),$(1),$(call archives,$(1)))
+
 obj	= $(patsubst %.c,$(O)/%.o,$(1))
 unit	= $(foreach name,$(1),$(filter %/test_$(name).c,$(UNIT)))
 prog	= $(patsubst %.c,$(O)/%,$(1))
@@ -91,7 +98,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: always all analyze record library man unit tests check check-live check-waits check-brief check-compare check-exports check-web check-kernels check-kills check-foreign \
-	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install packages check-packages clean help
+	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball packages check-packages clean help
 
 all: analyze record library man		## ebprec, ebprec-record, libebprec and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -332,10 +339,14 @@ fuzz-run: $(patsubst %,$(O)/tests/fuzz/engine_%,$(TARGETS))
 	done
 
 # ---- install ----
+.PHONY: install-programs install-library tarball
 
-install: all				## into $(DESTDIR)$(prefix)
-	$(Q)set -e; \
-	put() { printf '  %-7s %s\n' INSTALL $(DESTDIR)$(prefix)/$$3; $(INSTALL) -D -m $$1 $$2 $(DESTDIR)$(prefix)/$$3; }; \
+put	= put() { printf '  %-7s %s\n' INSTALL $(DESTDIR)$(prefix)/$$3; $(INSTALL) -D -m $$1 $$2 $(DESTDIR)$(prefix)/$$3; }
+
+install: install-programs install-library	## into $(DESTDIR)$(prefix)
+
+install-programs: analyze record man	## the same without the library
+	$(Q)set -e; $(put); \
 	put 755 $(O)/ebprec bin/ebprec; \
 	put 755 $(O)/ebprec-record libexec/ebprec/ebprec-record; \
 	put 644 scripts/completions/ebprec.bash share/bash-completion/completions/ebprec; \
@@ -344,17 +355,24 @@ install: all				## into $(DESTDIR)$(prefix)
 	put 644 format/include/ebprec-mark.h include/ebprec-mark.h; \
 	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|' scripts/ebprec-mark.pc.in >$(O)/ebprec-mark.pc; \
 	put 644 $(O)/ebprec-mark.pc share/pkgconfig/ebprec-mark.pc; \
+	for f in LICENSE README.md $(wildcard docs/*.* docs/*/*.md); do put 644 $$f share/doc/ebprec/$$f; done; \
+	for f in $(patsubst docs/man/%,$(O)/man/%,$(filter-out %.3,$(MAN))); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
+
+install-library: library man
+	$(Q)set -e; $(put); \
 	$(INSTALL) -D -m 644 $(O)/libebprec.so.0 $(DESTDIR)$(libdir)/libebprec.so.0; \
 	ln -sf libebprec.so.0 $(DESTDIR)$(libdir)/libebprec.so; \
 	sed 's|@prefix@|$(prefix)|; s|@libdir@|$(libdir)|; s|@version@|$(VERSION)|' analyze/lib/libebprec.pc.in >$(O)/libebprec.pc; \
 	$(INSTALL) -D -m 644 $(O)/libebprec.pc $(DESTDIR)$(libdir)/pkgconfig/libebprec.pc; \
 	put 644 analyze/lib/ebprec.h include/ebprec.h; \
 	put 644 analyze/lib/ebprec.py share/ebprec/python/ebprec.py; \
-	for f in LICENSE README.md $(wildcard docs/*.* docs/*/*.md); do put 644 $$f share/doc/ebprec/$$f; done; \
-	for f in $(MAN:docs/man/%=$(O)/man/%); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
+	for f in $(patsubst docs/man/%,$(O)/man/%,$(filter %.3,$(MAN))); do put 644 $$f share/man/man3/$${f##*/}; done
+
+tarball: $(call have,package)		## archives of the programs for any x86-64 Linux, in $(O)/tarball; the network once
+	+$(Q)scripts/package/tarball $(O)
 
 SUITE	?= bookworm
-check-packages: packages $(call have,check-packages)	## the packages in a fresh Debian, SUITE=bookworm: installed, used, purged; built twice; root, BPF
+check-packages: packages tarball $(call have,check-packages)	## packages in a fresh Debian, SUITE=bookworm: installed, used, purged; built twice; archives in three; root, BPF
 	$(Q)EBPREC_BUILD=$(abspath $(O)) SUITE=$(SUITE) bats tests/lab/packages
 
 packages: $(call have,package)		## Debian packages of this tree, in $(O)/packages

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <grp.h>
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -63,18 +64,31 @@ char *cmd_record_find(void)
 	return path ? path : find_in_path();
 }
 
+/* The group of this machine's own list: other lists take code that a static program cannot load. */
+static struct group *find_group(FILE *list, gid_t gid)
+{
+	struct group *group = fgetgrent(list);
+
+	while (group && group->gr_gid != gid)
+		group = fgetgrent(list);
+	return group;
+}
+
 void cmd_record_cure(const char *path, char *out, size_t out_bytes)
 {
 	struct stat st;
-	struct group *group = stat(path, &st) ? NULL : getgrgid(st.st_gid);
+	FILE *list = !stat(path, &st) && st.st_mode & S_IXGRP ? fopen("/etc/group", "re") : NULL;
+	struct group *group = list ? find_group(list, st.st_gid) : NULL;
 
-	if (group && st.st_mode & S_IXGRP)
+	if (group)
 		snprintf(
 			out, out_bytes,
 			"sudo ebprec record ..., or join the group: sudo adduser USER %s, and log in again",
 			group->gr_name);
 	else
 		snprintf(out, out_bytes, "sudo ebprec record ...");
+	if (list)
+		fclose(list);
 }
 
 int cmd_record(int argc, char **argv)

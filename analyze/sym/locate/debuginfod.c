@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,6 +63,9 @@ static bool find_symbol(void *handle, const char *name, void *to)
 
 static int load_library(struct library *l)
 {
+	/* A static program was started without a loader: another C library would come with what it loads. */
+	if (!getauxval(AT_BASE))
+		return -ENOENT;
 	l->handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_GLOBAL);
 	if (!l->handle)
 		return -ENOENT;

@@ -1,21 +1,25 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/events/tracepoint/tracefs.h"
 
+#include <linux/mount.h>
 #include <stdio.h>
-#include <sys/mount.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "format/os/slurp.h"
 
-/* tracefs where nothing is mounted, as in a chroot: a mount that only this descriptor knows of. */
+/*
+ * tracefs where nothing is mounted, as in a chroot: a mount that only this descriptor knows of.  By system calls: the C
+ * library has functions for them only since 2.36.
+ */
 static int detached_mount(void)
 {
-	int context = fsopen("tracefs", FSOPEN_CLOEXEC), fd = -1;
+	int context = (int)syscall(SYS_fsopen, "tracefs", FSOPEN_CLOEXEC), fd = -1;
 
 	if (context < 0)
 		return -1;
-	if (!fsconfig(context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
-		fd = fsmount(context, FSMOUNT_CLOEXEC, 0);
+	if (!syscall(SYS_fsconfig, context, FSCONFIG_CMD_CREATE, NULL, NULL, 0))
+		fd = (int)syscall(SYS_fsmount, context, FSMOUNT_CLOEXEC, 0);
 	close(context);
 	return fd;
 }

@@ -41,7 +41,7 @@ HARDEN	+= $(if $(filter-out -O0,$(lastword $(filter -O%,$(CFLAGS)))),$(if $(find
 endif
 # A shadow stack suits all code that returns where it was called from, the C library's start files included,
 # which Debian builds without the note that declares it.
-HARDEN_LD := -pie -Wl,-z,relro,-z,now,-z,noexecstack \
+HARDEN_LD = $(if $(filter static,$(LINK)),-static-pie,-pie) -Wl,-z,relro,-z,now,-z,noexecstack \
 	   $(if $(findstring -fcf-protection,$(HARDEN)),-Wl$(comma)-z$(comma)shstk)
 
 # One name for a folder, however it is given: what depends on what is known by names.
@@ -123,7 +123,7 @@ $(O)/analyze/page/viewer.o: EB_CFLAGS += -Wa,-I$(O)/web
 $(O)/analyze/page/viewer.o: $(O)/web/tail.html
 
 $(O)/ebprec: $(call obj,$(filter-out analyze/lib/%,$(SRCS_analyze))) $(O)/libformat.a
-	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_analyze) $(LIBS_format)
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(call link_libs,$(LIBS_analyze) $(LIBS_format))
 
 # The library is what analyze/lib/ needs of all that; other names are not seen from outside.
 library: $(O)/libebprec.so.0		## libebprec, which reads captures for other programs
@@ -135,7 +135,7 @@ $(O)/libanalyze.a: $(call obj,$(filter-out analyze/main.c analyze/cmd/% analyze/
 	$(call show_step,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 $(O)/ebprec-record: $(call obj,$(SRCS_record)) $(O)/libformat.a
-	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(LIBS_record) $(LIBS_format)
+	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) $(HARDEN_LD) -o $@ $^ $(call link_libs,$(LIBS_record) $(LIBS_format))
 
 $(O)/libformat.a: $(call obj,$(SRCS_format))
 	$(call show_step,AR,$@)rm -f $@; $(AR) qcs $@ $^

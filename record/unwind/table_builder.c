@@ -16,10 +16,9 @@
 #include "format/os/clock.h"
 #include "record/base/thread_start.h"
 #include "record/privsep/elf_reader.h"
-#include "record/process/file/inode_file.h"
 #include "record/process/file/map_copy.h"
-#include "record/process/file/map_file.h"
 #include "record/process/file/mapped_files.h"
+#include "record/process/file/open_mapped.h"
 #include "record/process/proc/process_user.h"
 #include "record/privsep/caps.h"
 
@@ -137,19 +136,14 @@ static bool is_another(const struct side_record_map *m, int fd)
 
 static int open_source(const struct side_record_map *m)
 {
-	int fd = map_file_open(m);
-	char *path = NULL;
+	struct open_mapped file = open_mapped_file(m, &m->seen_by, 1, MAP_COPY_ALL);
 
-	if (fd < 0 && m->seen_by)
-		fd = map_file_open_by(m, m->seen_by);
-	if (fd < 0)
-		fd = inode_file_open(m, &path);
-	free(path);
-	if (fd >= 0 && is_another(m, fd)) {
-		close(fd);
+	free(file.found_path);
+	if (file.fd >= 0 && !file.is_copy && is_another(m, file.fd)) {
+		close(file.fd);
 		return -ESTALE;
 	}
-	return fd < 0 ? map_copy_open(m, MAP_COPY_ALL) : fd;
+	return file.fd;
 }
 
 static void run_job(struct table_job *job, struct table_builder *w)

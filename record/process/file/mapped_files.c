@@ -13,9 +13,9 @@
 #include "format/base/vec.h"
 #include "format/os/clock.h"
 #include "format/base/crc32c.h"
-#include "record/process/file/inode_file.h"
 #include "record/process/file/map_copy.h"
 #include "record/process/file/map_file.h"
+#include "record/process/file/open_mapped.h"
 #include "record/process/proc/process_user.h"
 
 #define READING_MAX_NS 2000000000ULL /* a few reads, of a disk that has much to do */
@@ -165,9 +165,7 @@ struct reading {
 	struct file_origin_peer peers[FILE_ORIGIN_PEERS]; /* of the process's, when it is gone */
 	struct file_origin_seen seen; /* of the process by which it was opened */
 	bool is_seen;                 /* and is wanted */
-	char *found;                  /* owned, the path at which the recorder found it; or NULL */
-	int fd;                       /* owned; or negative errno */
-	bool is_copy; /* no process may open the file: it is a copy from the process's memory */
+	struct open_mapped file;      /* owned */
 	long fs_type;
 	struct stat st;
 	struct elf_facts facts;
@@ -183,12 +181,12 @@ static void end_watch(struct reading *r)
 static void reading_free(struct reading *r)
 {
 	end_watch(r);
-	if (r->fd >= 0)
-		close(r->fd);
+	if (r->file.fd >= 0)
+		close(r->file.fd);
 	file_origin_seen_done(&r->seen);
 	elf_reader_free(r->reader);
 	free((char *)r->map.path);
-	free(r->found);
+	free(r->file.found_path);
 	free(r);
 }
 
@@ -197,32 +195,14 @@ static void drop(struct io_job *job)
 	reading_free((struct reading *)job);
 }
 
-static void open_own(struct reading *r)
+static void open_file(struct reading *r)
 {
-	r->seen.pid = r->map.pid;
-	r->fd = map_file_open(&r->map);
-	if (r->fd < 0) {
-		r->fd = inode_file_open(&r->map, &r->found);
-		r->seen.pid = r->found ? 0 : r->map.pid;
-	}
-	if (r->fd < 0) {
-		r->fd = map_copy_open(&r->map, MAP_COPY_HEADS);
-		r->is_copy = r->fd >= 0;
-	}
-}
+	uint32_t others[FILE_ORIGIN_PEERS];
 
-/*
- * A program of a container that has ended already: others of its mount namespace may still see its files.
- * The inode shows whether they are the same.
- */
-static void open_by_peers(struct reading *r)
-{
-	for (unsigned i = 0; r->fd < 0 && i < FILE_ORIGIN_PEERS; i++) {
-		if (!r->peers[i].pid)
-			continue;
-		r->fd = map_file_open_by(&r->map, r->peers[i].pid);
-		r->seen.pid = r->peers[i].pid;
-	}
+	for (unsigned i = 0; i < FILE_ORIGIN_PEERS; i++)
+		others[i] = r->peers[i].pid;
+	r->file = open_mapped_file(&r->map, others, FILE_ORIGIN_PEERS, MAP_COPY_HEADS);
+	r->seen.pid = r->file.by_pid;
 }
 
 static long fs_type_of(int fd)
@@ -249,7 +229,8 @@ static bool repeats_numbers(long fs_type)
  */
 static bool may_watch(const struct reading *r)
 {
-	return !r->is_copy && (r->fs_type == OVERLAYFS_SUPER_MAGIC || r->fs_type == TMPFS_MAGIC) &&
+	return !r->file.is_copy &&
+	       (r->fs_type == OVERLAYFS_SUPER_MAGIC || r->fs_type == TMPFS_MAGIC) &&
 	       major(r->st.st_dev) == r->map.dev_major && minor(r->st.st_dev) == r->map.dev_minor;
 }
 
@@ -272,8 +253,8 @@ static void ask_if_known(struct reading *r)
 /* *st is read again: it must be newer than the watch. */
 static int begin_watch(struct reading *r)
 {
-	r->watch = file_watch_begin(r->watch_fd, r->fd);
-	return fstat(r->fd, &r->st);
+	r->watch = file_watch_begin(r->watch_fd, r->file.fd);
+	return fstat(r->file.fd, &r->st);
 }
 
 static void work(struct io_job *job)
@@ -284,21 +265,19 @@ static void work(struct io_job *job)
 		ask_if_known(r);
 	if (r->is_known)
 		return;
-	open_own(r);
-	if (r->fd < 0)
-		open_by_peers(r);
-	if (r->fd < 0 || fstat(r->fd, &r->st))
+	open_file(r);
+	if (r->file.fd < 0 || fstat(r->file.fd, &r->st))
 		return;
-	r->fs_type = fs_type_of(r->fd);
+	r->fs_type = fs_type_of(r->file.fd);
 	r->known = (struct mapped_file){ .is_weak = repeats_numbers(r->fs_type),
 					 .may_watch = may_watch(r) };
 	if (r->watch_fd >= 0 && r->known.may_watch && begin_watch(r))
 		return;
 	if (!r->reader || !elf_facts_is_of_others(&r->st))
-		elf_facts_read(r->fd, &r->facts);
-	else if (elf_reader_facts(r->reader, r->fd, &r->facts))
+		elf_facts_read(r->file.fd, &r->facts);
+	else if (elf_reader_facts(r->reader, r->file.fd, &r->facts))
 		r->facts = (struct elf_facts){ 0 }; /* then nothing is known of it */
-	if (r->is_copy) {
+	if (r->file.is_copy) {
 		r->st = (struct stat){ 0 };      /* those of the file are not known */
 		r->facts.sum.has_spread = false; /* there are holes in it */
 	}
@@ -314,15 +293,15 @@ static void report_file_origin(struct mapped_files *b, struct reading *r)
 	struct side_record_map as = r->map;
 
 	as.build_id = r->facts.build_id;
-	if (r->found)
-		as.path = r->found;
+	if (r->file.found_path)
+		as.path = r->file.found_path;
 	file_origin_file(b->file_origin, &as, &r->seen, &r->st, &r->facts);
 }
 
 static void report_file(struct mapped_files *b, const struct reading *r, const uint64_t key[2])
 {
 	const struct mapped_files_found found = { .path = r->map.path,
-						  .fd = r->fd,
+						  .fd = r->file.fd,
 						  .fs_type = r->fs_type,
 						  .st = &r->st,
 						  .facts = &r->facts,
@@ -347,14 +326,14 @@ static void take_file(struct mapped_files *b, struct reading *r)
 	b->read_count++;
 	if (is_new && b->file_origin && r->is_seen)
 		report_file_origin(b, r);
-	if (is_new && b->on_file && !r->is_copy)
+	if (is_new && b->on_file && !r->file.is_copy)
 		report_file(b, r, key);
 }
 
 static void fill_answer(const struct reading *r, struct side_record_map *m)
 {
 	m->is_stuck = false;
-	if (r->fd < 0 && !r->is_known)
+	if (r->file.fd < 0 && !r->is_known)
 		return; /* gone, or not ours to see */
 	fill(m, &r->known);
 	if (!r->is_known)
@@ -405,9 +384,9 @@ static void done(struct io_job *job)
 	b->asked_pid = r->map.pid;
 	b->asked_minor = r->map.dev_minor;
 	b->asked_mount = r->mount;
-	if (r->fd >= 0)
+	if (r->file.fd >= 0)
 		take_file(b, r);
-	if (!r->is_gone && (r->fd >= 0 || r->is_known)) {
+	if (!r->is_gone && (r->file.fd >= 0 || r->is_known)) {
 		r->known.saw_ns = clock_ns(CLOCK_MONOTONIC);
 		r->known.mount = r->mount;
 		remember(b, r->key, &r->known);
@@ -472,7 +451,7 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 			       .reader = elf_reader_share(b->reader),
 			       .watch_fd = -1,
 			       .event_count = b->watches.event_count,
-			       .fd = -ENOENT };
+			       .file.fd = -ENOENT };
 	/*
 	 * It may hang by its process, whose mmap lock is held, or by its device.  By user: a user
 	 * that can make a path hang must not affect the files of other users.

@@ -58,9 +58,16 @@ int report_open_beside(const struct report *first, struct report *r)
 	struct report fresh = { .capture = first->capture,
 				.names = first->names,
 				.containers = first->containers,
-				.is_beside = true };
-	int err = load_model(first->capture, fresh.names, NULL, &fresh.model, &fresh.scan);
+				.is_beside = true,
+				.has_its_model = first->model };
+	int err = 0;
 
+	if (first->model) {
+		fresh.model = first->model;
+		fresh.scan = first->scan;
+	} else {
+		err = load_model(first->capture, fresh.names, NULL, &fresh.model, &fresh.scan);
+	}
 	if (err)
 		return err;
 	fresh.counts = *process_model_counts(fresh.model);
@@ -116,6 +123,13 @@ const struct time_span *report_span(const struct report *r)
 	return r->scan.span_known ? &r->scan.span : NULL;
 }
 
+static void drop_model(struct report *r)
+{
+	if (!r->has_its_model)
+		process_model_free(r->model);
+	r->model = NULL;
+}
+
 void report_done(struct report *r)
 {
 	if (r->stack_quality_work)
@@ -129,8 +143,9 @@ void report_done(struct report *r)
 	function_table_done(&r->naming);
 	groups_free(r->groups);
 	free(r->sums);
-	load_scan_done(&r->scan);
-	process_model_free(r->model);
+	if (!r->has_its_model)
+		load_scan_done(&r->scan);
+	drop_model(r);
 	tasks_done(&r->tasks);
 	if (!r->is_beside) {
 		container_names_free(r->containers);
@@ -452,8 +467,8 @@ static int make(struct report *r, const struct report_query *query)
 	if (!err && query->wait_rows)
 		err = make_wait_table(r);
 	r->compilers = find_compilers(r->model);
-	process_model_free(r->model);
-	r->model = NULL;
+	if (!query->keep_model)
+		drop_model(r);
 	if (err || query->no_quality)
 		return err;
 	if (query->quality_later)

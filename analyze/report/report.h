@@ -29,9 +29,11 @@
 struct report {
 	const struct capture *capture; /* borrowed */
 	struct string_table *names;
-	bool is_beside;              /* names and containers are another report's */
-	struct tasks tasks;          /* report_open_with_tasks() */
-	struct process_model *model; /* NULL once the stacks are made, or when it is read later */
+	bool is_beside;     /* names and containers are another report's, */
+	bool has_its_model; /* and model and scan, too */
+	struct tasks tasks; /* report_open_with_tasks() */
+	struct process_model *
+		model; /* NULL once the stacks are made without keep_model, or when it is read later */
 	struct container_names *containers;
 	const struct capture_attr *attr; /* that was counted; NULL before report_make() */
 	const char *event; /* its name; NULL: waits were counted, or it is before report_make() */
@@ -75,6 +77,7 @@ struct report_query {
 	unsigned fields;            /* enum group_fields: the fields that are distinguished */
 	bool sum_groups; /* stacks of groups are not distinguished, only their sums; without pick */
 	bool keep_samples;       /* the stacks have each sample besides */
+	bool keep_model;         /* for report_open_beside() */
 	uint64_t quantum_ns;     /* of GROUP_TIME; 0: 1 */
 	uint64_t sample_ns;      /* see load_query */
 	unsigned thread_count;   /* 0: chosen */
@@ -103,7 +106,8 @@ int report_open_with_tasks(const struct capture *capture, struct report *r);
 int report_open_later(const struct capture *capture, struct report *r);
 /*
  * Another report of the same capture: its texts are numbers of the same table, which is first's, as are names of
- * containers.  first is done after it.  -ENOMEM, -EOVERFLOW.
+ * containers.  The side-band is read again only where first has no model any more.  first is done after it.
+ * -ENOMEM, -EOVERFLOW.
  */
 int report_open_beside(const struct report *first, struct report *r);
 /* From the first sample to the last; NULL: not known.  Borrowed. */

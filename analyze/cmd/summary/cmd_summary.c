@@ -261,8 +261,7 @@ static int show(struct text_table *v, struct report *r, const struct summary_opt
 			"waits: 'missed run time' is how long these threads would have run in the time they "
 			"waited, at the rate at which they ran in the rest of it; idle threads miss next to none");
 	if (!err)
-		err = cmd_summary_waits(v, r->capture, &p->query, times->run.flow ? times : NULL,
-					&waits);
+		err = cmd_summary_waits(v, r, &p->query, times->run.flow ? times : NULL, &waits);
 	if (!err)
 		err = cmd_summary_marks(v, r->capture, p->query.filter, o->rows);
 	if (!err)
@@ -322,6 +321,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 	/* A choice by stacks needs the stacks of each group. */
 	p->query.sum_groups = !p->pick.count;
 	p->query.apart = true;
+	p->query.keep_model = true; /* for the waits */
 	err = text_table_open(stdout, o->json, &v);
 	if (!err) {
 		/* The facts of the file are there at once, the samples of a long one are not. */

@@ -196,7 +196,7 @@ static int add_up_waits(struct text_table *v, struct report *r, const struct wai
 	return err;
 }
 
-int cmd_summary_waits(struct text_table *v, const struct capture *c,
+int cmd_summary_waits(struct text_table *v, const struct report *first,
 		      const struct report_query *asked, struct offcpu_times *times,
 		      const struct waits_style *style)
 {
@@ -206,18 +206,17 @@ int cmd_summary_waits(struct text_table *v, const struct capture *c,
 	struct report_query query = *asked;
 	struct waits_style how = *style;
 	struct report r;
-	int err = report_open(c, &r);
+	int err = report_open_beside(first, &r);
 
 	if (err)
 		return err;
 	if (times)
 		how.window_ns = filter_overlap_ns(asked->filter, times->run.start_ns,
 						  times->run.end_ns);
-	if (style->json)
-		container_names_complete_ids(r.containers);
 	query.off_cpu = true;
 	query.by_busy = true;
 	query.no_quality = true;
+	query.keep_model = false;
 	query.times = times;
 	query.fields = GROUP_COMM | (query.fields & GROUP_CGROUP);
 	err = report_make(&r, &query);

@@ -20,11 +20,12 @@ struct waits_style {
 };
 
 /*
- * The waits of threads; first those that took most running time.  asked: the query of samples;
+ * The waits of threads; those that took most running time come first.  first: of the same capture, which
+ * still has its model; asked: its query of samples;
  * times: as a query has them, with_busy.  An empty table where no switches were recorded.  -ENOMEM,
  * -EOVERFLOW.
  */
-int cmd_summary_waits(struct text_table *v, const struct capture *c,
+int cmd_summary_waits(struct text_table *v, const struct report *first,
 		      const struct report_query *asked, struct offcpu_times *times,
 		      const struct waits_style *style);
 /* Marks by name, most frequent first.  -ENOMEM. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyze/metric/columns.h"
-#include "analyze/metric/forms.h"
+#include "analyze/metric/out.h"
 #include "analyze/out/message.h"
 #include "format/text/json_writer.h"
 

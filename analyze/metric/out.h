@@ -15,4 +15,8 @@ enum metric_form { METRIC_TEXT_FORM, METRIC_JSON_FORM, METRIC_CSV_FORM };
 int metric_out_put(const struct metric_shown *s, enum metric_form form, bool first,
 		   struct json_writer *j);
 
+/* Two of the forms, as metric_out_put() has them; in json.c. */
+int metric_json_put(const struct metric_shown *s, struct json_writer *j);
+int metric_csv_put(const struct metric_shown *s, bool first, FILE *to);
+
 #endif

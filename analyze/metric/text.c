@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/metric/columns.h"
-#include "analyze/metric/forms.h"
+#include "analyze/metric/out.h"
 #include "analyze/out/aligned_table.h"
 #include "analyze/out/histogram.h"
 #include "analyze/out/message.h"
@@ -241,7 +241,7 @@ static void put_title(const struct metric_shown *s, const struct metric_aggregat
 		fprintf(to, "%.3f s, ", (double)metric_rank_elapsed_ns(top) / 1e9);
 }
 
-int metric_text_put(const struct metric_shown *s, FILE *to)
+static int put_text(const struct metric_shown *s, FILE *to)
 {
 	const struct metric_aggregate *top = s->by_count > 1 ? &s->outer : &s->inner;
 	struct metric_rank order = metric_rank_of(s, top), inner = metricrank_of_inner(s);
@@ -274,4 +274,16 @@ out:
 	metricrank_done(&order);
 	metricrank_done(&inner);
 	return err;
+}
+
+int metric_out_put(const struct metric_shown *s, enum metric_form form, bool first,
+		   struct json_writer *j)
+{
+	if (form == METRIC_JSON_FORM)
+		return metric_json_put(s, j);
+	if (form == METRIC_CSV_FORM)
+		return metric_csv_put(s, first, j->to);
+	if (!first)
+		putc('\n', j->to);
+	return put_text(s, j->to);
 }

@@ -4,14 +4,28 @@
 #include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
-
-#include "analyze/names/signal_frames.h"
+#include <string.h>
 
 /* The kind of a location, by its callees. */
 enum {
 	BY_SIGNAL = 1, /* the trampoline of a signal */
 	BY_CALL = 2,   /* something else */
 };
+
+bool interrupted_is_trampoline(const char *name)
+{
+	static const char *const names[] = {
+		"__restore_rt",                                       /* glibc, musl */
+		"__restore",          "__kernel_rt_sigreturn",        /* vdso */
+		"__kernel_sigreturn", "runtime.sigreturn__sigaction", /* Go */
+		"runtime.sigreturn",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i]))
+			return true;
+	return false;
+}
 
 /* NULL: no memory.  *any: whether there is one. */
 static bool *find_trampolines(const struct function_table *n, const struct string_table *names,
@@ -22,7 +36,8 @@ static bool *find_trampolines(const struct function_table *n, const struct strin
 	for (size_t i = 0; is && i < n->function_count; i++) {
 		const struct function *f = &n->functions[i];
 
-		is[i] = f->reason == NAME_FOUND && trampoline_is(string_table_text(names, f->name));
+		is[i] = f->reason == NAME_FOUND &&
+			interrupted_is_trampoline(string_table_text(names, f->name));
 		*any |= is[i];
 	}
 	return is;

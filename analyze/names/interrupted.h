@@ -17,6 +17,9 @@
 #include "analyze/names/function_table.h"
 #include "analyze/fold/stack_counter.h"
 
+/* Whether a function of this name is what the handler of a signal returns to: it was called by nothing. */
+bool interrupted_is_trampoline(const char *name);
+
 /*
  * In a finished sampler whose places n names: makes those that only signals interrupted exact.  They are to
  * be named again when *changed becomes true.  -ENOMEM.

@@ -13,7 +13,7 @@
 #include "analyze/fold/count_samples.h"
 #include "analyze/names/function_table.h"
 #include "analyze/out/message.h"
-#include "analyze/names/signal_frames.h"
+#include "analyze/names/interrupted.h"
 #include "format/base/vec.h"
 #include "format/base/cursor.h"
 #include "format/perf/perfrec.h"
@@ -402,7 +402,7 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 		return put_cached(m, text, size_bytes, is_trampoline);
 	make_line(f, &location, &line);
 	rewind(m->maker);
-	fputs(line.name && trampoline_is(line.name) ? "s\t" : "-\t", m->maker);
+	fputs(line.name && interrupted_is_trampoline(line.name) ? "s\t" : "-\t", m->maker);
 	write_line(f->s, &line, f->asked, m->maker);
 	putc('\n', m->maker);
 	if (fflush(m->maker))

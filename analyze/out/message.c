@@ -69,13 +69,6 @@ void message_padded(FILE *to, const char *text, unsigned columns)
 		putc(' ', to);
 }
 
-void message_json(FILE *to, const char *text, size_t size_bytes)
-{
-	putc('"', to);
-	put(to, ESCAPE_JSON, text, size_bytes);
-	putc('"', to);
-}
-
 /* Spreadsheets take such a cell for a formula; the last four are the wide forms of the first. */
 static bool begins_formula(const char *text, size_t size_bytes)
 {

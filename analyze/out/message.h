@@ -40,8 +40,6 @@ void message_escaped_within(FILE *to, const char *text, size_t size_bytes, unsig
 void message_padded(FILE *to, const char *text, unsigned columns);
 /* How many columns message_escaped() takes; a character is one. */
 unsigned message_columns(const char *text, size_t size_bytes);
-/* The same as a JSON string with its quotes. */
-void message_json(FILE *to, const char *text, size_t size_bytes);
 /*
  * The same as a cell of CSV (RFC 4180): in quotes where it must be.  A text that a spreadsheet
  * would take for a formula (it begins with =, +, - or @) gets an apostrophe before it, and quotes.

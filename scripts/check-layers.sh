@@ -106,7 +106,7 @@ layers() {
 	analyze/fold/location: format/base analyze/base analyze/process
 	analyze/fold: format/base format/os format/unwind format/unwind/table format/perf format/reader analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/fold/location
 	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
-	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process
+	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process analyze/names
 	analyze/rewrite: format/base format/text format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input/tracepoint analyze/input
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
 	analyze/report/key: format/base format/text analyze/base analyze/sym analyze/process analyze/fold analyze/names
@@ -121,11 +121,11 @@ layers() {
 	analyze/lib: format/base format/reader analyze/input/event analyze/input analyze/report
 	analyze/cmd/sandbox: format/base format/os format/contract analyze/sym/locate
 	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/names analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/page analyze/cmd/sandbox
-	analyze/cmd/summary: format/base format/perf analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
+	analyze/cmd/summary: format/base analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
 	analyze/cmd/metrics: format/base format/reader analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/report analyze/export analyze/page analyze/cmd/common
 	analyze/cmd/diff: format/base analyze/out analyze/sym analyze/input analyze/report/key analyze/report/profile analyze/report/diff analyze/report analyze/cmd/common
 	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/export analyze/cmd/common analyze/cmd/summary analyze/cmd/metrics analyze/cmd/diff
-	analyze/cmd: format/include format/base format/text format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/fold analyze/names analyze/rewrite analyze/sched analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
+	analyze/cmd: format/include format/base format/text format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/text analyze/out analyze/cmd/common
 	END
 }

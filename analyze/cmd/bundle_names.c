@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/cmd/common/lock_names.h"
+#include "analyze/metric/lock_names.h"
 #include "analyze/out/message.h"
 #include "analyze/report/report.h"
 

@@ -323,67 +323,9 @@ static int put_json(const struct sched_stats *s, const struct exits *exited,
 
 /* ---- the command ---- */
 
-/* The time of threads of one process that is unknown. */
-struct unknown_time {
-	const struct sched_stats_thread *most; /* the thread with the largest part */
-	size_t thread_count;
-	uint64_t ns, all_ns; /* all_ns: of all its threads */
-};
-
 enum { UNKNOWN_PROCESSES_SHOWN = 3 };
 
-static int by_pid(const void *a, const void *b)
-{
-	const struct sched_stats_thread *const *x = a, *const *y = b;
-
-	return (*x)->pid < (*y)->pid ? -1 : (*x)->pid > (*y)->pid;
-}
-
-static int by_unknown(const void *a, const void *b)
-{
-	const struct unknown_time *x = a, *y = b;
-
-	return x->ns > y->ns ? -1 : x->ns < y->ns;
-}
-
-static void add_unknown(struct unknown_time *to, const struct sched_stats_thread *t)
-{
-	uint64_t ns = t->ns[THREAD_STATES_UNKNOWN];
-
-	to->ns = saturate_add(to->ns, ns);
-	to->all_ns = saturate_add(to->all_ns, t->elapsed_ns);
-	to->thread_count += ns != 0;
-	if (!to->most || ns > to->most->ns[THREAD_STATES_UNKNOWN])
-		to->most = t;
-}
-
-/* By process, the largest first; *out is owned.  -ENOMEM. */
-static int unknown_by_process(const struct sched_stats *s, struct unknown_time **out, size_t *count)
-{
-	const struct sched_stats_thread **sorted = calloc(s->thread_count + 1, sizeof(*sorted));
-	struct unknown_time *list = calloc(s->thread_count + 1, sizeof(*list));
-	size_t n = 0;
-
-	if (!sorted || !list) {
-		free(sorted);
-		free(list);
-		return -ENOMEM;
-	}
-	for (size_t i = 0; i < s->thread_count; i++)
-		sorted[i] = &s->threads[i];
-	qsort(sorted, s->thread_count, sizeof(*sorted), by_pid);
-	for (size_t i = 0; i < s->thread_count; i++) {
-		n += !i || sorted[i]->pid != sorted[i - 1]->pid;
-		add_unknown(&list[n - 1], sorted[i]);
-	}
-	qsort(list, n, sizeof(*list), by_unknown);
-	free(sorted);
-	*out = list;
-	*count = n;
-	return 0;
-}
-
-static void print_unknown(const struct unknown_time *u, uint64_t all_ns,
+static void print_unknown(const struct sched_stats_unknown *u, uint64_t all_ns,
 			  const struct string_table *names)
 {
 	const struct sched_stats_thread *t = u->most;
@@ -409,14 +351,12 @@ static void print_unknown(const struct unknown_time *u, uint64_t all_ns,
  */
 static int print_contradictions(const struct sched_stats *s, const struct string_table *names)
 {
-	struct unknown_time *list, all = { 0 }, others = { 0 };
+	struct sched_stats_unknown *list, all, others = { 0 };
 	size_t count, shown = 0;
-	int err = unknown_by_process(s, &list, &count);
+	int err = sched_stats_unknown_time(s, &all, &list, &count);
 
 	if (err)
 		return err;
-	for (size_t i = 0; i < s->thread_count; i++)
-		add_unknown(&all, &s->threads[i]);
 	if (all.ns)
 		message_note(
 			"%" PRIu64

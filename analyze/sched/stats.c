@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "analyze/sched/replay.h"
+#include "format/base/saturate.h"
 #include "format/base/vec.h"
 
 /* ---- adding up ---- */
@@ -184,4 +185,60 @@ void sched_stats_done(struct sched_stats *s)
 	percentiles_done(&s->latency);
 	percentiles_done(&s->on_cpu);
 	*s = (struct sched_stats){ 0 };
+}
+
+/* ---- unknown time ---- */
+
+static int by_pid(const void *a, const void *b)
+{
+	const struct sched_stats_thread *const *x = a, *const *y = b;
+
+	return (*x)->pid < (*y)->pid ? -1 : (*x)->pid > (*y)->pid;
+}
+
+static int by_unknown(const void *a, const void *b)
+{
+	const struct sched_stats_unknown *x = a, *y = b;
+
+	return x->ns > y->ns ? -1 : x->ns < y->ns;
+}
+
+static void add_unknown(struct sched_stats_unknown *to, const struct sched_stats_thread *t)
+{
+	uint64_t ns = t->ns[THREAD_STATES_UNKNOWN];
+
+	to->ns = saturate_add(to->ns, ns);
+	to->all_ns = saturate_add(to->all_ns, t->elapsed_ns);
+	to->thread_count += ns != 0;
+	if (!to->most || ns > to->most->ns[THREAD_STATES_UNKNOWN])
+		to->most = t;
+}
+
+int sched_stats_unknown_time(const struct sched_stats *s, struct sched_stats_unknown *all,
+			     struct sched_stats_unknown **list, size_t *count)
+{
+	const struct sched_stats_thread **sorted = calloc(s->thread_count + 1, sizeof(*sorted));
+	struct sched_stats_unknown *found = calloc(s->thread_count + 1, sizeof(*found));
+	size_t n = 0;
+
+	if (!sorted || !found) {
+		free(sorted);
+		free(found);
+		return -ENOMEM;
+	}
+	*all = (struct sched_stats_unknown){ 0 };
+	for (size_t i = 0; i < s->thread_count; i++) {
+		sorted[i] = &s->threads[i];
+		add_unknown(all, sorted[i]);
+	}
+	qsort(sorted, s->thread_count, sizeof(*sorted), by_pid);
+	for (size_t i = 0; i < s->thread_count; i++) {
+		n += !i || sorted[i]->pid != sorted[i - 1]->pid;
+		add_unknown(&found[n - 1], sorted[i]);
+	}
+	qsort(found, n, sizeof(*found), by_unknown);
+	free(sorted);
+	*list = found;
+	*count = n;
+	return 0;
 }

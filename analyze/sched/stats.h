@@ -62,4 +62,16 @@ int sched_stats_make(const struct capture *c, struct string_table *names,
 		     const struct filter *filter, struct sched_stats *out);
 void sched_stats_done(struct sched_stats *s);
 
+/* The time of threads of which it is unknown what they did. */
+struct sched_stats_unknown {
+	const struct sched_stats_thread
+		*most;       /* the thread with the largest part; NULL: no thread */
+	size_t thread_count; /* with such time */
+	uint64_t ns, all_ns; /* all_ns: elapsed, of all the threads */
+};
+
+/* *all: of all threads; *list, owned: by process, the largest first.  -ENOMEM. */
+int sched_stats_unknown_time(const struct sched_stats *s, struct sched_stats_unknown *all,
+			     struct sched_stats_unknown **list, size_t *count);
+
 #endif

@@ -7,7 +7,7 @@
 
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/metrics/cmd_metric_jobs.h"
-#include "analyze/cmd/common/lock_names.h"
+#include "analyze/metric/lock_names.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/export/denet_sample.h"

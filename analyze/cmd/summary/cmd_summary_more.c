@@ -6,13 +6,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/base/saturate.h"
+#include "analyze/report/mark_sums.h"
 #include "analyze/report/profile/flat_profile.h"
 #include "analyze/report/key/row_keys.h"
 #include "analyze/input/marks.h"
 #include "analyze/input/capture_meta.h"
 #include "analyze/metric/aggregate.h"
-#include "format/perf/trace_data.h"
 
 #define NS_PER_US     1000
 #define NS_PER_SECOND 1000000000u
@@ -230,69 +229,13 @@ int cmd_summary_waits(struct text_table *v, const struct report *first,
 
 /* ---- marks ---- */
 
-struct named {
-	uint32_t group, name;
-	uint64_t count, span_ns;
-};
-
-static int by_name(const void *va, const void *vb)
-{
-	const struct named *a = va, *b = vb;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	return a->name < b->name ? -1 : a->name > b->name;
-}
-
-static int by_count(const void *va, const void *vb)
-{
-	const struct named *a = va, *b = vb;
-
-	if (a->count != b->count)
-		return a->count > b->count ? -1 : 1;
-	return by_name(va, vb);
-}
-
-/* Each mark is counted where it begins, and is open as long as that is asked for; equal names are added up. */
-static size_t add_up_marks(const struct marks *m, const struct filter *filter, struct named *list)
-{
-	size_t count = 0, used = 0;
-
-	for (size_t i = 0; i < m->count; i++) {
-		const struct mark *mark = &m->marks[i];
-		const struct markspan *span = mark->span == MARKS_NONE ? NULL
-								       : &m->spans[mark->span];
-
-		struct named n = { .group = mark->group, .name = mark->name };
-
-		if (mark->kind == TRACE_DATA_MARK_END)
-			continue;
-		n.count = filter_has_time(filter, span ? span->start_ns : mark->time_ns);
-		n.span_ns = span ? filter_overlap_ns(filter, span->start_ns, span->end_ns) : 0;
-		if (n.count || n.span_ns)
-			list[count++] = n;
-	}
-	qsort(list, count, sizeof(*list), by_name);
-	for (size_t i = 0; i < count; i++) {
-		if (used && !by_name(&list[used - 1], &list[i])) {
-			list[used - 1].count += list[i].count;
-			list[used - 1].span_ns = saturate_add(list[used - 1].span_ns,
-							      list[i].span_ns);
-		} else {
-			list[used++] = list[i];
-		}
-	}
-	qsort(list, used, sizeof(*list), by_count);
-	return used;
-}
-
 int cmd_summary_marks(struct text_table *v, const struct capture *c, const struct filter *filter,
 		      size_t rows)
 {
 	static const char *const columns[] = { "group", "mark", "count", "open" };
 	struct string_table *names;
 	struct marks marks;
-	struct named *list;
+	struct mark_sum *list;
 	size_t count;
 	int err = string_table_new(&names);
 
@@ -303,8 +246,9 @@ int cmd_summary_marks(struct text_table *v, const struct capture *c, const struc
 		string_table_free(names);
 		return err;
 	}
-	list = calloc(marks.count + 1, sizeof(*list));
-	count = list ? add_up_marks(&marks, filter, list) : 0;
+	err = mark_sums_make(&marks, filter, &list, &count);
+	if (err)
+		count = 0;
 	text_table_begin(v, "marks", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; i < count && i < rows; i++) {
 		text_table_row(v);
@@ -314,7 +258,6 @@ int cmd_summary_marks(struct text_table *v, const struct capture *c, const struc
 		text_table_ns(v, "open", list[i].span_ns);
 	}
 	text_table_end(v);
-	err = list ? 0 : -ENOMEM;
 	free(list);
 	marks_done(&marks);
 	string_table_free(names);

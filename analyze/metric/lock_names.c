@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/cmd/common/lock_names.h"
+#include "analyze/metric/lock_names.h"
 
 /* The position of the addresses in a table's rows. */
 struct map_walk {

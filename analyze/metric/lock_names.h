@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* lock_names - gives the addresses in tables their names: what the recorder saw there, and data_names.h */
-#ifndef EBPREC_ANALYZE_CMD_COMMON_LOCK_NAMES_H
-#define EBPREC_ANALYZE_CMD_COMMON_LOCK_NAMES_H
+#ifndef EBPREC_ANALYZE_METRIC_LOCK_NAMES_H
+#define EBPREC_ANALYZE_METRIC_LOCK_NAMES_H
 
 #include "analyze/metric/rows.h"
 #include "analyze/names/data_names.h"

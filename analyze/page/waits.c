@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/base/radix_sort.h"
+#include "analyze/report/wait_table.h"
 #include "format/base/vec.h"
 
 #define NO_WAIT UINT32_MAX
@@ -309,9 +310,38 @@ static int name_waker(struct page_waits *w, const struct offcpu_end *end, struct
 			      out);
 }
 
-static int take_entry(struct page_waits *w, const struct stack_table_entry *e, uint32_t node,
+/* The frame on the way to node that is this function, and 1; 0: none is. */
+static int find_frame(const struct page_waits *w, const struct page_stacks *stacks, uint32_t node,
+		      const struct function *f, struct page_texts *texts, uint32_t *out)
+{
+	uint32_t name, path;
+	int err = page_texts_add(texts, string_table_text(w->report.names, f->name), &name);
+
+	if (!err)
+		err = page_texts_add(texts, string_table_text(w->report.names, f->dso), &path);
+	for (*out = 0; !err && node && !*out; node = stacks->nodes[node].parent) {
+		const struct page_frame *frame = &stacks->frames[stacks->nodes[node].frame];
+
+		if (frame->name == name && stacks->objects[frame->object].path == path)
+			*out = stacks->nodes[node].frame + 1;
+	}
+	return err;
+}
+
+static int take_where(struct page_waits *w, const struct page_stacks *stacks, size_t entry,
+		      struct page_texts *texts, uint32_t *out)
+{
+	const struct report *r = &w->report;
+	const struct function *f = wait_table_where(&r->stacks, &r->naming, r->names,
+						    &r->stacks.entries[entry].key);
+
+	return f ? find_frame(w, stacks, stacks->node_of[1][entry], f, texts, out) : 0;
+}
+
+static int take_entry(struct page_waits *w, const struct page_stacks *stacks, size_t entry,
 		      struct page_texts *texts, struct taken *list)
 {
+	const struct stack_table_entry *e = &w->report.stacks.entries[entry];
 	const struct offcpu *o = &w->report.waits;
 	bool woken = e->key.end >= o->end_count, queue;
 	uint32_t number = woken ? e->key.end - (uint32_t)o->end_count : e->key.end;
@@ -324,12 +354,15 @@ static int take_entry(struct page_waits *w, const struct stack_table_entry *e, u
 	t = &list[end->stack - 1];
 	n = &t->nodes;
 	queue = end->kind == WAIT_RUN_QUEUE;
-	*(woken ? queue ? &n->queue_woken : &n->woken : queue ? &n->queue : &n->node) = node;
+	*(woken ? queue ? &n->queue_woken : &n->woken : queue ? &n->queue : &n->node) =
+		stacks->node_of[1][entry];
 	n->end = end->walk_end;
 	if (!t->taken || number < t->order)
 		t->order = number;
 	t->taken = true;
-	return woken && !n->waker ? name_waker(w, end, texts, &n->waker) : 0;
+	if (woken)
+		return n->waker ? 0 : name_waker(w, end, texts, &n->waker);
+	return n->where ? 0 : take_where(w, stacks, entry, texts, &n->where);
 }
 
 /* The number of these nodes, and 1; each is counted. */
@@ -450,7 +483,7 @@ int page_waits_make(struct page_waits *w, const struct page_stacks *stacks,
 	list = calloc(count + 1, sizeof(*list));
 	err = list ? page_texts_add(texts, "", &no_waker) : -ENOMEM;
 	for (size_t i = 0; !err && i < s->entry_count; i++)
-		err = take_entry(w, &s->entries[i], stacks->node_of[1][i], texts, list);
+		err = take_entry(w, stacks, i, texts, list);
 	if (!err)
 		err = combine_stacks(w, list, count);
 	free(list);
@@ -535,6 +568,7 @@ static void write_stacks(const struct page_waits *w, const struct page_texts *te
 	WRITE(p, w->stacks, w->stack_count, woken);
 	WRITE(p, w->stacks, w->stack_count, queue_woken);
 	WRITE(p, w->stacks, w->stack_count, end);
+	WRITE(p, w->stacks, w->stack_count, where);
 	page_columns_begin(p, "waker");
 	for (size_t i = 0; i < w->stack_count; i++)
 		page_columns_put(p, page_texts_number(texts, w->stacks[i].waker));

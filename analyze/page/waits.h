@@ -49,6 +49,7 @@ struct page_wait_stack {
 	uint32_t node, queue;        /* below the reason; while runnable */
 	uint32_t woken, queue_woken; /* the same below the waker */
 	uint32_t end, waker;         /* waker: a text */
+	uint32_t where;              /* of wait_table_where(), a frame and 1; 0: none */
 };
 
 /* Embedded by the owner; page_waits_done(); all zero is an empty one. */

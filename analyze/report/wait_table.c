@@ -81,8 +81,12 @@ static const struct function *find_program(const struct walk *w, uint32_t node,
 	return is_interpreters ? program : NULL;
 }
 
-static const struct function *where_of(const struct walk *w, const struct stack_table_key *key)
+const struct function *wait_table_where(const struct stack_table *s,
+					const struct function_table *n,
+					const struct string_table *names,
+					const struct stack_table_key *key)
 {
+	const struct walk walk = { s, n, names }, *w = &walk;
 	const struct function *f = find_function(w, key->user, false),
 			      *program = f ? find_program(w, key->user, f) : NULL;
 
@@ -185,7 +189,7 @@ static int add_entry(struct wait_table *t, struct hash_index *index, const struc
 		     struct string_table *names, uint32_t *number)
 {
 	const struct offcpu_end *end = &o->ends[e->key.end];
-	const struct function *where = where_of(w, &e->key);
+	const struct function *where = wait_table_where(w->s, w->n, w->names, &e->key);
 	struct wait_row row = { .comm = g->comm,
 				.pid = g->pid,
 				.tid = g->tid,

@@ -35,6 +35,12 @@ struct wait_table {
 	uint64_t total_ns;
 };
 
+/* The function of the program, or of a kernel thread, that a wait with this stack is shown by; NULL: none.  Borrowed from n. */
+const struct function *wait_table_where(const struct stack_table *s,
+					const struct function_table *n,
+					const struct string_table *names,
+					const struct stack_table_key *key);
+
 /*
  * From stacks of offcpu_add_reasons() with rows; makes the ends of the stacks what they are
  * without.  groups: by the stacks' groups.  -ENOMEM, -EOVERFLOW.

@@ -80,7 +80,7 @@ agrees() {
 	need_node
 	need_bpf
 	# shellcheck disable=SC2016 # for the inner shell
-	ebprec record -q -F 997 -o x.data -- sh -c '(i=0; while [ $i -lt 3000 ]; do echo x; i=$((i + 1)); done) | while read -r l; do :; done; sleep 0.05; ls -R /usr/include | tail -n 1'
+	ebprec record -q -F 997 -o x.data -- sh -c '(i=0; while [ $i -lt 3000 ]; do echo x; i=$((i + 1)); done) | while read -r l; do :; done; sleep 0.05; ls -R /usr/include | tail -n 1; python3 -c "import time; time.sleep(0.01)"'
 	agrees x.data 8 13
 	agrees x.data 4 14 --time 20%-60%
 }

@@ -217,33 +217,21 @@ export function waits_count_slots(rows, filter, ns, slots, slot_count) {
 
 // ---- the table of `ebprec report --waits` ----
 
-const TABLE_LIBRARIES = ["libc.so", "libc-", "libpthread", "ld-linux", "ld-musl-", "linux-vdso", "[vdso]"];
-const TABLE_ENTRIES = ["asm_", "ret_from_", "irqentry_", "sysvec_", "exit_to_user_mode", "__sysvec_", "syscall_exit", "do_syscall_64", "entry_SYSCALL"];
-
-// The frame that a wait of this node is shown by: the first of the program that is not the C library's; of a kernel
-// thread the first that is no way into the kernel; -1: none.
-function waits_where(model, node, is_kernel) {
-	const { parent, frame } = model.nodes, { frames, objects } = model, begins = (text, starts) => starts.some((start) => text.startsWith(start));
-	let user = -1, kernel = -1;
-	for (let at = parent[node]; at !== NODE_ROOT; at = parent[at]) {
-		const f = frame[at];
-		if (!is_kernel(f)) {
-			user = user < 0 ? f : user;
-			if (!begins(objects.base[frames.object[f]], TABLE_LIBRARIES))
-				return f;
-		} else if (kernel < 0 && !begins(frames.name[f], TABLE_ENTRIES))
-			kernel = f;
-	}
-	return user >= 0 ? user : kernel;
+// By node in which a wait's stack ends: the frame that it is shown by, and 1; 0: none.
+function waits_where({ waits: { stacks }, nodes }) {
+	const where = new Uint32Array(nodes.count);
+	for (const list of [stacks.node, stacks.queue])
+		list.forEach((node, s) => { where[node] = stacks.where[s]; });
+	return where;
 }
 
 // Rows: waiter, reason, woken_by, count, total_ns, longest_ns, where, object; the longest total first.
-export function waits_table(model, rows, filter, is_kernel) {
+export function waits_table(model, rows, filter) {
 	const { waits, stacks, room } = model.waits, { tasks, nodes, frames, objects } = model;
-	const found = new Map(), places = new Map(), known = new Map(), unseen = [], left_out = { count: 0, total_ns: 0, longest_ns: 0 };
+	const found = new Map(), known = new Map(), unseen = [], where_of = waits_where(model), left_out = { count: 0, total_ns: 0, longest_ns: 0 };
 	// waker: a row of stacks and 1; 0: none.
 	const row_of = (w, row, waker) => map_get(known, row * (stacks.count + 1) + waker, () => {
-		const node = rows.node[rows.stack[row]], at = map_get(places, node, () => waits_where(model, node, is_kernel)), waiter = tasks.comm[waits.task[w]], reason = frames.name[nodes.frame[node]];
+		const node = rows.node[rows.stack[row]], at = where_of[node] - 1, waiter = tasks.comm[waits.task[w]], reason = frames.name[nodes.frame[node]];
 		const woken_by = waker ? stacks.waker[waker - 1] : "", [where, object] = at < 0 ? ["", ""] : [frames.name[at], objects.path[frames.object[at]]];
 		return map_get(found, [waiter, reason, woken_by, where, object].join("\0"), () => ({ waiter, reason, woken_by, count: 0, total_ns: 0, longest_ns: 0, where, object }));
 	});

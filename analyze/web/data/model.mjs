@@ -23,7 +23,7 @@ async function model_table({ name, rows, bytes, columns }, text) {
 	return table;
 }
 
-// The columns that are needed, and what their numbers are: name$ of strings, name:TABLE rows of a table, where 0 of waits.stacks is none and 0
+// The columns that are needed, and what their numbers are: name$ of strings, name:TABLE rows of a table, where 0 of waits.stacks and of a where is none and 0
 // of nodes the root, or name:NUMBER below it; name- also below 0, and else any number.
 const MODEL_NEEDED = 8; // the others may not be there
 const MODEL_NAMES = {
@@ -38,7 +38,7 @@ const MODEL_NAMES = {
 	threads: "tid- pid comm$ task:tasks begin- pieces waits",
 	pieces: "state length hole",
 	waits: "weight task- order- kind:waits.kinds stack:waits.stacks",
-	"waits.stacks": "node:nodes queue:nodes woken:nodes queue_woken:nodes end:65536 waker$",
+	"waits.stacks": "node:nodes queue:nodes woken:nodes queue_woken:nodes where:frames end:65536 waker$",
 	"waits.kinds": "node:nodes queue:nodes kind:8 syscall:65536 queued",
 	marks: "time- kind pid tid comm$ group$ name$ text$",
 	spans: "mark:marks start- length ended number",
@@ -81,7 +81,7 @@ function model_resolve(tables) {
 			if (!list || Array.isArray(list) !== (name === "strings"))
 				refuse("table '" + name + "' has no column '" + column + "'");
 			if (other || (!sign && list instanceof Float64Array))
-				model_check(list, other ? Number(other) || (tables[other]?.count ?? 0) + (other === "nodes" || other === "waits.stacks" ? 1 : 0) : Infinity, column);
+				model_check(list, other ? Number(other) || (tables[other]?.count ?? 0) + (column === "where" || other === "nodes" || other === "waits.stacks" ? 1 : 0) : Infinity, column);
 			if (sign === "$")
 				table[column] = Array.from(list, (n) => tables.strings.text[n]);
 		}

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // waiting - the table of waits, and what the selected threads did altogether
-import { functions_is_kernel } from "../count/functions.mjs";
 import { COMPARE_RESULTS } from "../count/compare.mjs";
 import { STATES, states_account, states_cpus, states_round } from "../count/states.mjs";
 import { waits_compare } from "../count/waits_compare.mjs";
@@ -59,7 +58,7 @@ function waiting_most({ waiter, total_ns, woken_by, ...row }) {
 
 function waiting_count(waiting) {
 	const { app, account, command } = waiting, { model, selection } = app, { head } = model, measure = app.measures("off-cpu");
-	const table_of = (chosen) => waits_table(model, measure.rows, measure.filter(chosen), (frame) => functions_is_kernel(model, frame));
+	const table_of = (chosen) => waits_table(model, measure.rows, measure.filter(chosen));
 	let filter;
 	try {
 		filter = measure.filter(selection);

@@ -6,14 +6,13 @@ import { execFileSync } from "node:child_process";
 import { measure_make } from "../../../analyze/web/count/measure.mjs";
 import { waits_compare } from "../../../analyze/web/count/waits_compare.mjs";
 import { waits_reason, waits_table } from "../../../analyze/web/count/waits.mjs";
-import { functions_is_kernel } from "../../../analyze/web/count/functions.mjs";
 import { command_words } from "../../../analyze/web/data/command.mjs";
 import { filter_all } from "../../../analyze/web/data/filter.mjs";
 import { page_load } from "./page_file.mjs";
 
 const [capture, page] = process.argv.slice(2), model = await page_load(page), measure = measure_make(model, "off-cpu"), span = model.head.span_us + 1;
 const half = Math.floor(span / 2), ranges = [[0, half], [half, span]], selection = (range) => ({ ...filter_all(), times: [range] });
-const rows = waits_compare((range) => waits_table(model, measure.rows, measure.filter(selection(range)), (frame) => functions_is_kernel(model, frame)), ranges);
+const rows = waits_compare((range) => waits_table(model, measure.rows, measure.filter(selection(range))), ranges);
 
 ranges.forEach((range, side) => {
 	const csv = execFileSync("ebprec", ["report", "--waits", "--csv", "-q", "--min-percent", "0", ...command_words(model, selection(range)), "-i", capture], { encoding: "utf8" });

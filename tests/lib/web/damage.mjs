@@ -10,7 +10,7 @@ import { deflateSync, inflateSync } from "node:zlib";
 import { compare_make } from "../../../analyze/web/count/compare.mjs";
 import { filter_all, filter_make, filter_ranges } from "../../../analyze/web/data/filter.mjs";
 import { folded_text } from "../../../analyze/web/count/folded.mjs";
-import { functions_is_kernel, functions_outermost, functions_table } from "../../../analyze/web/count/functions.mjs";
+import { functions_outermost, functions_table } from "../../../analyze/web/count/functions.mjs";
 import { count_by_stack } from "../../../analyze/web/count/count.mjs";
 import { HEAT_ROWS, heat_cells, heat_tasks } from "../../../analyze/web/count/heat.mjs";
 import { kinds_of } from "../../../analyze/web/data/kinds.mjs";
@@ -106,7 +106,7 @@ function count_all(model) {
 				folded_text(model, tree, self);
 		}
 		if (name === "off-cpu" && model.waits)
-			waits_table(model, measure.rows, filter, (frame) => functions_is_kernel(model, frame));
+			waits_table(model, measure.rows, filter);
 	}
 	heat_cells(model, sampled, HEAT_ROWS.program(model, heat_tasks(model), new Set()), 300, ...range);
 	for (let frame = 0; frame < model.frames.count; frame++)

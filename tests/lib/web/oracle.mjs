@@ -9,7 +9,7 @@ import { command_around, command_events, command_lacks, command_words } from "..
 import { count_by_stack } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_ranges } from "../../../analyze/web/data/filter.mjs";
 import { folded_text } from "../../../analyze/web/count/folded.mjs";
-import { functions_csv, functions_is_kernel, functions_outermost, functions_table } from "../../../analyze/web/count/functions.mjs";
+import { functions_csv, functions_outermost, functions_table } from "../../../analyze/web/count/functions.mjs";
 import { link_read, link_write } from "../../../analyze/web/data/link.mjs";
 import { match_exactly } from "../../../analyze/web/data/match.mjs";
 import { marks_selected, marks_summary } from "../../../analyze/web/data/marks.mjs";
@@ -150,7 +150,7 @@ function check_measure(measure, selection, words) {
 		functions_csv(model, functions));
 	if (measure.name === "off-cpu")
 		check("waits", words, report(["--waits", "--csv", "--min-percent", "0", ...words]),
-			waits_csv(waits_table(model, measure.rows, filter, (frame) => functions_is_kernel(model, frame))));
+			waits_csv(waits_table(model, measure.rows, filter)));
 	check_around(measure, filter, words, functions);
 	filled += sums.sum ? 1 : 0;
 }

@@ -133,8 +133,8 @@ static void write_lines(const struct page_counters *c, const struct page_texts *
 {
 	page_columns_begin_table(p, "counters.lines", c->line_count);
 	TEXT_COLUMN(lines, line_count, "of", of);
-	TEXT_COLUMN(lines, line_count, "with", with);
-	TEXT_COLUMN(lines, line_count, "title", title);
+	TEXT_COLUMN(lines, line_count, "group", group);
+	TEXT_COLUMN(lines, line_count, "what", what);
 	TEXT_COLUMN(lines, line_count, "key", key);
 	TEXT_COLUMN(lines, line_count, "unit", unit);
 	COLUMN(lines, line_count, "thousandths", in_thousandths);

@@ -27,7 +27,7 @@ struct page_counters_interval {
 };
 
 struct page_counters_line {
-	uint32_t of, with, title, key, unit; /* names */
+	uint32_t of, group, what, key, unit; /* names; group, what: in words */
 	bool in_thousandths;                 /* values are 1,000 times as large as they are */
 	size_t point_count, left_out;        /* points; those whose value no page can have */
 };

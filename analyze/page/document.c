@@ -2,6 +2,8 @@
 #include "analyze/page/document.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -106,9 +108,8 @@ static void write_string(struct json_writer *j, const char *key, const char *tex
 	free(escaped);
 }
 
-static void write_lines(struct json_writer *j, const char *key, const char *text)
+static void write_lines(struct json_writer *j, const char *text)
 {
-	json_writer_begin_array(j, key);
 	while (*text) {
 		size_t size = strcspn(text, "\n");
 		char *line = strndup(text, size);
@@ -118,6 +119,22 @@ static void write_lines(struct json_writer *j, const char *key, const char *text
 			write_string(j, NULL, line);
 		free(line);
 		text += size + (text[size] == '\n');
+	}
+}
+
+/* How far stacks and names can be trusted, and what was lost. */
+static void write_verdict(struct json_writer *j, const struct builder *p)
+{
+	uint64_t samples = p->r->counts.lost_samples, events = p->r->counts.lost_events;
+	char line[96];
+
+	json_writer_begin_array(j, "verdict");
+	write_lines(j, p->ask->quality);
+	if (samples || events) {
+		snprintf(line, sizeof(line),
+			 "lost by the recorder: %" PRIu64 " samples and %" PRIu64 " events",
+			 samples, events);
+		write_string(j, NULL, line);
 	}
 	json_writer_end_array(j);
 }
@@ -211,7 +228,7 @@ static void write_head(const struct builder *p)
 	write_string(&j, "weight", p->ask->weight_name);
 	json_writer_u64(&j, "base_us", p->samples.base_us);
 	json_writer_u64(&j, "span_us", p->samples.span_us);
-	write_lines(&j, "verdict", p->ask->quality);
+	write_verdict(&j, p);
 	write_list(&j, "options", p->ask->options, p->ask->option_count);
 	if (p->ask->rename_count)
 		write_list(&j, "renames", p->ask->renames, 2 * p->ask->rename_count);
@@ -227,6 +244,8 @@ static int make_tables(struct builder *p)
 {
 	int err = page_texts_init(&p->texts);
 
+	p->texts.renames = p->ask->renames;
+	p->texts.rename_count = p->ask->rename_count;
 	if (!err)
 		err = page_stacks_make(&p->reports, &p->texts, &p->stacks);
 	if (!err)

@@ -201,7 +201,7 @@ static int describe_object(struct builder *b, const struct page_frame *frame, st
 		return -ENOMEM;
 	err = page_texts_add(b->texts, path, &o->path);
 	if (!err)
-		err = page_texts_add(b->texts, copy, &o->base);
+		err = page_texts_add_name(b->texts, copy, &o->base);
 	if (!err)
 		err = page_texts_add(
 			b->texts,
@@ -246,12 +246,12 @@ static int fill_frame(struct builder *b, struct page_frame *frame)
 	struct string_table *names = r->names;
 	struct page_object object;
 	uint32_t label;
-	int err = page_texts_add(b->texts, string_table_text(names, f->name), &frame->name);
+	int err = page_texts_add_name(b->texts, string_table_text(names, f->name), &frame->name);
 
 	if (!err)
 		err = function_table_label(names, string_table_text(names, f->name), "", &label);
 	if (!err)
-		err = page_texts_add(b->texts, string_table_text(names, label), &frame->label);
+		err = page_texts_add_name(b->texts, string_table_text(names, label), &frame->label);
 	if (!err)
 		err = page_texts_add(b->texts, string_table_text(names, f->line), &frame->line);
 	if (!err)

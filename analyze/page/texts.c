@@ -2,6 +2,8 @@
 #include "analyze/page/texts.h"
 
 #include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,6 +36,35 @@ int page_texts_add(struct page_texts *t, const char *text, uint32_t *out)
 	err = string_table_add(t->table, escaped, strlen(escaped), out);
 	free(escaped);
 	return err;
+}
+
+/* Whether name is this one in brackets. */
+static bool is_bracketed(const char *name, const char *inside)
+{
+	size_t size = strlen(inside);
+
+	return *name == '[' && !strncmp(name + 1, inside, size) && !strcmp(name + 1 + size, "]");
+}
+
+int page_texts_add_name(struct page_texts *t, const char *name, uint32_t *out)
+{
+	char *bracketed;
+	int err;
+
+	for (size_t i = t->rename_count; i-- > 0;) {
+		const char *const *pair = &t->renames[2 * i];
+
+		if (!strcmp(name, pair[0]))
+			return page_texts_add(t, pair[1], out);
+		if (!is_bracketed(name, pair[0]))
+			continue;
+		if (asprintf(&bracketed, "[%s]", pair[1]) < 0)
+			return -ENOMEM;
+		err = page_texts_add(t, bracketed, out);
+		free(bracketed);
+		return err;
+	}
+	return page_texts_add(t, name, out);
 }
 
 static int by_bytes(const void *va, const void *vb, void *table)

@@ -8,6 +8,7 @@
 #ifndef EBPREC_ANALYZE_PAGE_TEXTS_H
 #define EBPREC_ANALYZE_PAGE_TEXTS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/base/string_table.h"
@@ -17,6 +18,8 @@
 struct page_texts {
 	struct string_table *table;
 	uint32_t *numbers; /* by number in the table; NULL before page_texts_write() */
+	const char *const *renames; /* borrowed: pairs of a name and the one that it gets */
+	size_t rename_count;
 };
 
 /* -ENOMEM. */
@@ -24,6 +27,8 @@ int page_texts_init(struct page_texts *t);
 void page_texts_done(struct page_texts *t);
 /* A foreign text, to be escaped.  *out: for page_texts_number().  -ENOMEM, -EOVERFLOW. */
 int page_texts_add(struct page_texts *t, const char *text, uint32_t *out);
+/* The name of a program, a file or a function: as a rename has it, alone or in brackets ("[libc.so.6]"). */
+int page_texts_add_name(struct page_texts *t, const char *name, uint32_t *out);
 /* The table "strings".  -ENOMEM. */
 int page_texts_write(struct page_texts *t, struct page_columns *p);
 static inline uint32_t page_texts_number(const struct page_texts *t, uint32_t text)

@@ -118,17 +118,6 @@ function page_save(name, contents) {
 	setTimeout(() => URL.revokeObjectURL(href), 1000);
 }
 
-async function page_copy({ command: { code } }, button) {
-	getSelection().selectAllChildren(code);
-	try {
-		await navigator.clipboard.writeText(code.textContent);
-		button.textContent = "copied";
-	} catch {
-		button.textContent = "selected: copy it";
-	}
-	setTimeout(() => { button.textContent = "copy the command"; }, 1500);
-}
-
 function page_folded({ model, measure, filter }) {
 	const tree = tree_grow(model, measure.rows, "comm", false);
 	return folded_text(model, tree, tree_weigh(tree, measure.count(filter, tree.slots, tree.ends.length).weights).self);
@@ -136,7 +125,7 @@ function page_folded({ model, measure, filter }) {
 
 function page_files(app) {
 	const save = (text, name, make) => dom_button("save " + text, async () => page_save(name, await make())), carried = document.getElementById("capture");
-	return el("div.buttons", carried ? save("the capture", "ebprec.data", () => new Blob([bytes_from_base64(carried.textContent)])) : "", dom_button("copy the command", (event) => page_copy(app, event.target)),
+	return el("div.buttons", carried ? save("the capture", "ebprec.data", () => new Blob([bytes_from_base64(carried.textContent)])) : "",
 		save("the graph as PNG", "graph.png", () => new Promise((done) => flame_picture(app.flame).toBlob(done))),
 		save("the graph as SVG", "graph.svg", () => flame_svg(app.flame)),
 		save("stacks as folded lines", "stacks.folded", () => page_folded(app)),
@@ -144,11 +133,11 @@ function page_files(app) {
 		app.waiting ? save("waits as CSV", "waits.csv", () => waits_csv(app.waiting.list)) : "");
 }
 
-// The facts of a page that are no numbers, for those that it is given to.
+// What a page tells those that it is given to.
 function page_given({ head, frames, objects, tasks, processes, counters }) {
-	const list = [[tasks.comm, "programs and threads"], [processes?.command || [], "command lines"], [frames.name, "functions"], [objects.path, "files"], [tasks.cgroup, "control groups"], [counters?.lines.map((line) => line.by + line.of) || [], "things with counters"]];
-	return el("p.quiet given", "This page has the names of " + (head.host ? "the host, " : "") +
-		list.map(([names, text]) => words_count(new Set(names).size) + " " + text).join(", ") + (document.getElementById("capture") ? ", and all of the capture" : "") + ". ebprec scrub makes a capture without them.");
+	const tables = [[tasks, "threads and their control groups"], [processes, "processes and their command lines"], [frames, "functions"], [objects, "files"], [counters?.tables, "tables of counters"]];
+	return el("p.quiet given", "This page names " + (head.host ? "the host, " : "") + tables.filter(([table]) => table).map(([{ count }, text]) => words_count(count) + " " + text).join(", ") +
+		(document.getElementById("capture") ? ", and has all of the capture" : "") + ". ebprec scrub makes a capture without these names.");
 }
 
 // A list that sets the view's key; zooms: a zoom is of one value of it alone.
@@ -158,9 +147,8 @@ function page_select(app, key, label, zooms) {
 }
 
 function page_quality(head, waiting) {
-	const { lost_samples, lost_events } = head, lines = lost_samples || lost_events ? [...head.verdict, "lost by the recorder: " + words_count(lost_samples) + " samples and " + words_count(lost_events) + " events"] : head.verdict;
 	return el("section.quality", { "aria-label": "How far these numbers can be trusted, and what they are of" },
-		el("ul", ...lines.map((line) => el("li", { class: line[0] === " " ? "cause" : null }, line.trim()))), waiting ? waiting.account : "");
+		el("ul", ...head.verdict.map((line) => el("li", { class: line[0] === " " ? "cause" : null }, line.trim()))), waiting ? waiting.account : "");
 }
 
 // The tools of the overview: selecting time and looking closer are two things.
@@ -177,9 +165,8 @@ function page_look(app, closer) {
 
 function page_tools(app) {
 	app.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression", spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: app.search.value }) });
-	app.case = el("input", { type: "checkbox", onchange: () => app.change({ case: app.case.checked ? "exact" : "any" }) });
 	app.sides = page_select(app, "side", "of the time");
-	return el("div.tools", app.sides, app.search, el("label", app.case, " case"), app.matched, app.model.waits ? page_select(app, "measure", "of", true) : "",
+	return el("div.tools", app.sides, app.search, app.matched, app.model.waits ? page_select(app, "measure", "of", true) : "",
 		page_select(app, "group", "by", true), page_select(app, "order", "from", true), page_select(app, "place", "ordered by"));
 }
 
@@ -190,7 +177,7 @@ function page_legend(app) {
 }
 
 function page_keys() {
-	const keys = [["drag", "select time; with Shift one more range, with Alt what it is compared with; double click selects all"], ["/", "find functions"], ["Esc", "find nothing, then select all"],
+	const keys = [["drag", "select time; with Shift one more range, with Alt what it is compared with; double click selects all"], ["/", "find functions; capitals are found as they are"], ["Esc", "find nothing, then select all"],
 		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["arrows over time", "read a row at a moment"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
 		["Enter", "zoom to the frame; over time, select that of the call"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"]];
 	return el("dl.keys", ...keys.flatMap(([key, text]) => [el("dt", key), el("dd", text)]));
@@ -265,7 +252,7 @@ function page_update(app) {
 	app.zoom = flame_find_zoom(model, app.tree, view.place === "time" ? "" : view.zoom);
 	page_search(app);
 	flame_update(app.flame);
-	const rest = JSON.stringify([{ ...selection, times: [] }, view.theme, view.rows, view.axis, view.lines, view.search, view.case, document.body.clientWidth]);
+	const rest = JSON.stringify([{ ...selection, times: [] }, view.theme, view.rows, view.axis, view.lines, view.search, document.body.clientWidth]);
 	(rest !== app.filter_key || app.what.tree ? overview_update : overview_draw)(app.overview);
 	app.filter_key = rest;
 	if (!app.overview.drag) { // while it lasts, pictures follow
@@ -291,7 +278,7 @@ function page_search(app) {
 	let text = "";
 	app.hits = null;
 	try {
-		app.hits = view.search && match_frames(app.model, view.search, view.case === "any");
+		app.hits = view.search && match_frames(app.model, view.search, !/[A-Z]|^\^.*\$$/.test(view.search)); // capitals and complete names are meant as they are
 		text = view.search && words_percent(match_weight(app.tree, app.hits, app.self), app.counted.sum) + " matched";
 	} catch {
 		text = "not an expression yet";
@@ -357,7 +344,6 @@ function page_link(app) {
 function page_go(app, fragment) {
 	const { view } = Object.assign(app, link_read(fragment.length > 1 ? fragment : app.model.head.view || ""));
 	app.search.value = view.search;
-	app.case.checked = view.case === "exact";
 	for (const [key, select] of Object.entries(app.controls))
 		select.value = view[key];
 	page_change(app, { tree: true });

@@ -99,7 +99,9 @@ agrees() {
 	local counters=$BATS_TEST_DIRNAME/../lib/web/counters.mjs
 	gen_tables tables.data <"$golden/metrics/story"
 	ebprec report -q --html x.html --of syscalls tables.data
-	contains "$(node "$counters" tables.data x.html)" "counters_cpu"
+	run node "$counters" tables.data x.html
+	contains "$output" "counters_cpu"
+	contains "$output" "pressure on cpu: some task waiting"
 	ebprec report -q --html x.html --of syscalls --time 1.4,2.1 tables.data
 	node "$counters" tables.data x.html --time 1.4,2.1
 	sed 's/rx_packets=[0-9]*/rx_packets=0x1000000000000000/' "$golden/metrics/story" | gen_tables large.data

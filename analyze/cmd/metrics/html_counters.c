@@ -222,21 +222,114 @@ static const char *unit_of(const struct metric_column *c)
 	}
 }
 
-/* The title without the unit that it has for people: "READ(KiB)", "USER%". */
+/* What a group is called: its dimension, its name and what is known of it, each once; of a table without groups its title. */
+static int name_group(const struct maker *m, uint32_t of, uint32_t with, uint32_t *out)
+{
+	const struct metric_dim *d = m->shown.by[0];
+	const char *name = string_table_text(m->out->names, of),
+		   *more = string_table_text(m->out->names, with), *title = m->job->view->title;
+	char *text;
+	int err;
+
+	if (!*name)
+		return add_text(m, title, strlen(title), out);
+	/* As the kernel calls what is asked for these resources. */
+	if (asprintf(&text, "%s%s%s%s%s", strcmp(d->name, "resource") ? d->name : "pressure on",
+		     strcmp(name, d->name) ? " " : "", strcmp(name, d->name) ? name : "",
+		     *more && strcmp(more, name) ? " " : "", strcmp(more, name) ? more : "") < 0)
+		return -ENOMEM;
+	err = add_text(m, text, strlen(text), out);
+	free(text);
+	return err;
+}
+
+/* Words of keys that are abbreviations, and what they stand for. */
+static const char *const words[][2] = {
+	{ "some", "some task waiting" },
+	{ "full", "all tasks waiting" },
+	{ "ios", "requests" },
+	{ "avg", "mean" },
+	{ "rx", "received" },
+	{ "tx", "sent" },
+	{ "minor", "minor faults" },
+	{ "major", "major faults" },
+	{ "rss", "resident memory" },
+	{ "irq", "interrupts" },
+	{ "iowait", "idle with I/O pending" },
+	{ "voluntary", "voluntary switches" },
+	{ "involuntary", "involuntary switches" },
+	{ "ns", "time" },
+};
+
+static void put_word(const char *word, size_t bytes, FILE *to)
+{
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i][0]) == bytes && !memcmp(word, words[i][0], bytes)) {
+			fputs(words[i][1], to);
+			return;
+		}
+	fwrite(word, 1, bytes, to);
+}
+
+/* Bytes of the key without the unit, which values have: "read_bytes", "user_percent"; a mean of bytes is "avg_bytes". */
+static size_t without_unit(const char *key)
+{
+	static const char *const units[] = { "_percent", "_bytes" };
+	size_t bytes = strlen(key);
+
+	for (size_t i = 0; i < 2; i++) {
+		size_t unit = strlen(units[i]);
+
+		if (bytes > unit && !strcmp(key + bytes - unit, units[i]) &&
+		    !(i && bytes >= unit + 3 && !memcmp(key + bytes - unit - 3, "avg", 3)))
+			return bytes - unit;
+	}
+	return bytes;
+}
+
+/* A column in words, by its key in JSON. */
+static int name_column(const struct maker *m, const char *key, uint32_t *out)
+{
+	const char *from = strncmp(key, "now_", 4) ? key : key + 4;
+	const char *end = from + without_unit(from);
+	char *text = NULL;
+	size_t size;
+	FILE *to = open_memstream(&text, &size);
+	int err;
+
+	if (!to)
+		return -ENOMEM;
+	while (from < end) {
+		const char *word = from;
+
+		while (from < end && *from != '_')
+			from++;
+		put_word(word, (size_t)(from - word), to);
+		from += from < end;
+		if (from < end)
+			putc(' ', to);
+	}
+	fclose(to);
+	err = text ? add_text(m, text, size, out) : -ENOMEM;
+	free(text);
+	return err;
+}
+
 static int name_line(const struct maker *m, const struct metric_column *c, uint32_t row,
 		     struct page_counters_line *line)
 {
 	const struct metric_dim *d = m->shown.by[0];
-	const char *with = d ? metric_dimension_with(m->job->table, d) : NULL;
-	size_t bytes = c->unit == METRIC_PLAIN ? strlen(c->title) : strcspn(c->title, "(%");
+	const char *more = d ? metric_dimension_with(m->job->table, d) : NULL;
+	uint32_t with;
 	int err = add_name(m, row, NULL, m->out->names, &line->of);
 
-	while (bytes && c->title[bytes - 1] == ' ')
-		bytes--;
-	if (!err && with)
-		err = add_name(m, row, with, m->out->names, &line->with);
 	if (!err)
-		err = add_text(m, c->title, bytes, &line->title);
+		err = more ? add_name(m, row, more, m->out->names, &with)
+			   : add_text(m, "", 0, &with);
+	if (!err)
+		err = name_group(m, line->of, with, &line->group);
+	if (!err)
+		err = name_column(m, c->key, &line->what);
 	if (!err)
 		err = add_text(m, c->key, strlen(c->key), &line->key);
 	return err ? err : add_text(m, unit_of(c), strlen(unit_of(c)), &line->unit);

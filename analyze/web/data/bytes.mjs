@@ -13,28 +13,11 @@ export function bytes_from_base64(text = "") {
 	}
 }
 
-// want: how many bytes the head promises; a stream that has more is not read to its end.
+// want: how many bytes the head promises.
 export async function bytes_inflate(packed, want) {
-	const stream = new DecompressionStream("deflate"), writer = stream.writable.getWriter(), reader = stream.readable.getReader(), out = new Uint8Array(want);
-	let size = 0;
-	// An error here is an error of the reader, too.
-	writer.write(packed).then(() => writer.close()).catch(() => {});
-	try {
-		for (let chunk = await reader.read(); !chunk.done; chunk = await reader.read()) {
-			const { value } = chunk;
-			if (size + value.length > want) {
-				await reader.cancel();
-				refuse("longer than in its head");
-			}
-			out.set(value, size);
-			size += value.length;
-		}
-	} catch (error) {
-		refuse("a data block cannot be unpacked: " + error.message);
-	}
-	if (size !== want)
-		refuse("a data block is shorter than in its head");
-	return out;
+	const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
+	const out = await new Response(stream).arrayBuffer().catch((error) => refuse("a data block cannot be unpacked: " + error.message));
+	return out.byteLength === want ? new Uint8Array(out) : refuse("a data block has not the length of its head");
 }
 
 // count numbers, which fill [from, to) exactly: as Uint32Array where they fit, else as Float64Array.

@@ -9,20 +9,8 @@ export function counters_id(line) {
 	return line.table + "/" + line.of + "/" + line.key;
 }
 
-export function counters_group({ by, of, with: more, title }) {
-	return of ? [...new Set([by === "resource" ? "pressure on" : by, of, more])].join(" ").trim() : title; // as the kernel calls what these resources are asked for
-}
-
-const COUNTERS_WORDS = { some: "some task waiting", full: "all tasks waiting", ios: "requests", avg: "mean", rx: "received", tx: "sent", minor: "minor faults", major: "major faults", rss: "resident memory",
-	irq: "interrupts", iowait: "idle with I/O pending", voluntary: "voluntary switches", involuntary: "involuntary switches", ns: "time" };
-
-// A counter in words, by its key in JSON: values have the unit.
-export function counters_what({ key }) {
-	return key.replace(/^now_|_percent$|(?<!avg)_bytes$/g, "").split("_").map((word) => (Object.hasOwn(COUNTERS_WORDS, word) ? COUNTERS_WORDS[word] : word)).join(" ");
-}
-
-export function counters_name(line) {
-	return counters_group(line) + ": " + counters_what(line);
+export function counters_name({ group, what }) {
+	return group + ": " + what;
 }
 
 // The lines of these ids; without any: of the first tables the first line that changes, those of processes last.

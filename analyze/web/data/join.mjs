@@ -5,16 +5,6 @@
 import { list_by_text, list_numbers, map_get } from "./lists.mjs";
 import { model_tree } from "./model.mjs";
 
-// Files and programs that are called otherwise later are called so from the beginning.
-function join_rename(model, pairs = []) {
-	const later = new Map(), renamed = { ...model };
-	for (let i = 0; i + 1 < pairs.length; i += 2)
-		later.set(pairs[i], pairs[i + 1]).set("[" + pairs[i] + "]", "[" + pairs[i + 1] + "]"); // a file, and what has no name in it
-	for (const [table, column] of [["objects", "base"], ["frames", "name"], ["frames", "label"], ["tasks", "comm"], ["tasks", "label"]])
-		renamed[table] = { ...renamed[table], [column]: renamed[table][column].map((name) => later.get(name) ?? name) };
-	return renamed;
-}
-
 // Lists of both behind each other; add: by column, what the second one's numbers are more.
 function join_lists(a, b, add = 0) {
 	if (Array.isArray(a))
@@ -66,8 +56,8 @@ function join_samples(a, b, tasks, nodes, shift_us) {
 }
 
 // Waits, marks and the table of processes are left out: they are not compared.
-export function join_models(before, after) {
-	const a = join_rename(before, before.head.renames), b = after, shift_us = a.head.span_us + 1, { frames, of } = join_frames(a, b);
+export function join_models(a, b) {
+	const shift_us = a.head.span_us + 1, { frames, of } = join_frames(a, b);
 	const parts = [{ from_us: 0, to_us: shift_us, head: a.head }, { from_us: shift_us, to_us: shift_us + b.head.span_us + 1, head: b.head }];
 	const tasks = { ...join_columns(a.tasks, b.tasks), first: join_lists(a.tasks.first.subarray(0, a.tasks.count), b.tasks.first, a.samples.count) };
 	const quality = parts.flatMap(({ head }) => [head.file + ":", ...head.verdict.map((line) => " " + line)]), { to_us } = parts[1];

@@ -19,7 +19,6 @@ export const LINK_VIEW = {
 	sort: [["self"], ["total"], ["name"]],
 	theme: [["auto", "as the system"], ["light", "light"], ["dark", "dark"]],
 	search: "",
-	case: [["any"], ["exact"]],
 	hide: "", // names of functions that the graph leaves out, as in zoom
 	hide_file: "", // paths of files whose functions it leaves out, the same
 	fold: [["no"], ["yes"]], // recursion

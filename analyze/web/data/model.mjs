@@ -45,7 +45,7 @@ const MODEL_NAMES = {
 	processes: "pid parent start- length flags threads exit comm$ command$",
 	counters: "name$ title$ by$ groups intervals lines",
 	"counters.intervals": "from- length",
-	"counters.lines": "of$ with$ title$ key$ unit$ thousandths points left_out",
+	"counters.lines": "of$ group$ what$ key$ unit$ thousandths points left_out",
 	"counters.points": "interval value-",
 };
 
@@ -226,7 +226,7 @@ function model_counters(tables) {
 		for (let l = line_of[t]; l < line_of[t + 1]; l++) {
 			const at = model_sums(Float64Array, points.interval.subarray(point_of[l], point_of[l + 1]));
 			model_check(at, begin.length, "interval");
-			list.push({ table: name, title: table.title[t], by: table.by[t], of: lines.of[l], with: lines.with[l], key: lines.key[l], unit: lines.unit[l], left_out: lines.left_out[l],
+			list.push({ table: name, title: table.title[t], by: table.by[t], of: lines.of[l], group: lines.group[l], what: lines.what[l], key: lines.key[l], unit: lines.unit[l], left_out: lines.left_out[l],
 				points: Array.from(at, (i, n) => ({ from_us: begin[i] / 1000, to_us: (begin[i] + length[i]) / 1000, value: points.value[point_of[l] + n] / (lines.thousandths[l] ? 1000 : 1) })) });
 		}
 	});

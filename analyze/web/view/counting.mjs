@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // counting - what instruments counted: each line summed up, and the intervals of those that the overview draws
 import { command_events } from "../data/command.mjs";
-import { counters_chosen, counters_group, counters_id, counters_name, counters_points, counters_summary, counters_value, counters_what } from "../data/counters.mjs";
+import { counters_chosen, counters_id, counters_name, counters_points, counters_summary, counters_value } from "../data/counters.mjs";
 import { filter_all } from "../data/filter.mjs";
 import { link_names, link_names_of } from "../data/link.mjs";
 import { words_count, words_length, words_moment } from "../data/words.mjs";
@@ -12,8 +12,8 @@ export function counting_make(app) {
 	const { counters } = app.model, { tables, lines } = counters, command = dom_command(), number = (text) => [text, ({ points, line, ...row }) => (points.length ? counters_value(row[text], line.unit) : "-"), "number"];
 	const sums = table_make({ label: "Table of counters", class: "counters", first: 12, columns: [
 		["over time", ({ line, shown }) => dom_button(shown ? "hide" : "show", () => counting_toggle(app, line, shown), (shown ? "hide " : "show ") + counters_name(line) + " above")],
-		["of", ({ line }) => counters_group(line)],
-		["counter", ({ line }) => counters_what(line) + (line.left_out ? " (without " + words_count(line.left_out) + " too large values)" : "")],
+		["of", ({ line }) => line.group],
+		["counter", ({ line }) => line.what + (line.left_out ? " (without " + words_count(line.left_out) + " too large values)" : "")],
 		number("min"), number("mean"), number("max"), ["table", ({ line }) => line.title],
 	] });
 	const table = table_make({ label: "Intervals of counters", first: 10, columns: [

@@ -40,9 +40,9 @@ export function dom_legend(label, kinds, kind_class) {
 	}));
 }
 
-// A line that can be copied, the element whose text it is, and set(): to a command, or to why there is none.
+// A line that is selected to be copied when it has the focus, the element whose text it is, and set(): to a command, or to why there is none.
 export function dom_command() {
-	const code = el("code", { tabindex: "0" });
+	const code = el("code", { tabindex: "0", onfocus: () => getSelection().selectAllChildren(code) });
 	return { code, line: el("p.command", code),
 		set: (lacks, make) => { code.textContent = lacks ? "No one command selects this: " + lacks + "." : make(); } };
 }

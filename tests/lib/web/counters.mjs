@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
-import { counters_at, counters_chosen, counters_id, counters_points, counters_summary, counters_value } from "../../../analyze/web/data/counters.mjs";
+import { counters_at, counters_chosen, counters_id, counters_name, counters_points, counters_summary, counters_value } from "../../../analyze/web/data/counters.mjs";
 import { page_load } from "./page_file.mjs";
 
 const [capture, page, ...options] = process.argv.slice(2), model = await page_load(page), { tables, lines } = model.counters;
@@ -49,3 +49,5 @@ assert.deepEqual(counters_chosen(model.counters, ["-"]), []);
 assert.deepEqual([[1500000, "ns"], [1234567, "bytes"], [12.345, "%"], [2400000000, "millionths"], [-2500, "ns"], [3, ""], [3 * 2 ** 30, "bytes"]].map(([value, unit]) => counters_value(value, unit)),
 	["1.50 ms", "1\u202f234\u202f567 bytes", "12.35 %", "2\u202f400", "-3 us", "3", "3\u202f072 MiB"]);
 console.log([...tables.name].join(" "));
+for (const name of new Set(lines.map(counters_name)))
+	console.log(name);

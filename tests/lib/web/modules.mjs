@@ -3,7 +3,6 @@
 import assert from "node:assert/strict";
 
 import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_varints } from "../../../analyze/web/data/bytes.mjs";
-import { counters_name } from "../../../analyze/web/data/counters.mjs";
 import { count_slots } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_join_times, filter_make } from "../../../analyze/web/data/filter.mjs";
 import { HEAT_ROWS, heat_cells, heat_tasks } from "../../../analyze/web/count/heat.mjs";
@@ -48,11 +47,6 @@ assert.deepEqual([words_length(5), words_length(1500), words_length(2.5e6)], ["5
 assert.deepEqual([words_step(10e6, 10), words_step(999, 10), words_step(1, 10)], [1e6, 100, 1]);
 assert.equal(words_moment(1250000, 50000), "+1.25 s");
 assert.deepEqual([words_fit("abcdef", 6), words_fit("abcdef", 5), words_fit("abcdef", 2)], ["abcdef", "abc..", ""]);
-
-// ---- names of counters ----
-
-assert.deepEqual([["resource", "cpu", "", "some_percent"], ["disk", "vda", "", "avg_queue_ns"], ["process", "7", "sh", "now_rss_bytes"], ["disk", "vda", "", "avg_bytes"], ["", "", "", "constructor"]].map(([by, of, more, key]) => counters_name({ by, of, with: more, key, title: "Memory" })),
-	["pressure on cpu: some task waiting", "disk vda: mean queue time", "process 7 sh: resident memory", "disk vda: mean bytes", "Memory: constructor"]);
 
 // ---- selections ----
 

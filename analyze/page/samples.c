@@ -75,7 +75,8 @@ static int name_task(struct builder *b, struct page_task *t)
 	if (!err)
 		err = report_comm_label_of(b->r, t->comm_number, &label);
 	if (!err)
-		err = page_texts_add_name(b->texts, string_table_text(b->r->names, label), &t->label);
+		err = page_texts_add_name(b->texts, string_table_text(b->r->names, label),
+					  &t->label);
 	if (!err)
 		err = page_texts_add(b->texts, string_table_text(b->r->names, t->cgroup_number),
 				     &t->cgroup);

@@ -17,7 +17,7 @@
 /* Embedded by the owner; page_texts_done(). */
 struct page_texts {
 	struct string_table *table;
-	uint32_t *numbers; /* by number in the table; NULL before page_texts_write() */
+	uint32_t *numbers;          /* by number in the table; NULL before page_texts_write() */
 	const char *const *renames; /* borrowed: pairs of a name and the one that it gets */
 	size_t rename_count;
 };

@@ -302,12 +302,12 @@ static int name_waker(struct page_waits *w, const struct offcpu_end *end, struct
 {
 	const struct offcpu_end *waker = &w->report.waits.ends[end->waker];
 
-	return page_texts_add(texts,
-			      waker->kind ? "[interrupt]"
-			      : waker->comm == PROCESS_MODEL_NONE
-				      ? "[unknown thread]"
-				      : string_table_text(w->report.names, waker->comm),
-			      out);
+	return page_texts_add_name(texts,
+				   waker->kind ? "[interrupt]"
+				   : waker->comm == PROCESS_MODEL_NONE
+					   ? "[unknown thread]"
+					   : string_table_text(w->report.names, waker->comm),
+				   out);
 }
 
 /* The frame on the way to node that is this function, and 1; 0: none is. */
@@ -354,8 +354,9 @@ static int take_entry(struct page_waits *w, const struct page_stacks *stacks, si
 	t = &list[end->stack - 1];
 	n = &t->nodes;
 	queue = end->kind == WAIT_RUN_QUEUE;
-	*(woken ? queue ? &n->queue_woken : &n->woken : queue ? &n->queue : &n->node) =
-		stacks->node_of[1][entry];
+	*(woken   ? queue ? &n->queue_woken : &n->woken
+	  : queue ? &n->queue
+		  : &n->node) = stacks->node_of[1][entry];
 	n->end = end->walk_end;
 	if (!t->taken || number < t->order)
 		t->order = number;
@@ -460,11 +461,11 @@ static int name_threads(struct page_waits *w, struct page_texts *texts)
 
 		comm = sched_replay_comm(&w->times.run, &threads[t->index]);
 		snprintf(unknown, sizeof(unknown), ":%u", t->tid);
-		err = page_texts_add(texts,
-				     comm == SCHED_EVENT_NONE
-					     ? unknown
-					     : string_table_text(w->report.names, comm),
-				     &t->comm);
+		err = page_texts_add_name(texts,
+					  comm == SCHED_EVENT_NONE
+						  ? unknown
+						  : string_table_text(w->report.names, comm),
+					  &t->comm);
 	}
 	return err;
 }

@@ -81,8 +81,7 @@ static const struct function *find_program(const struct walk *w, uint32_t node,
 	return is_interpreters ? program : NULL;
 }
 
-const struct function *wait_table_where(const struct stack_table *s,
-					const struct function_table *n,
+const struct function *wait_table_where(const struct stack_table *s, const struct function_table *n,
 					const struct string_table *names,
 					const struct stack_table_key *key)
 {

@@ -36,8 +36,7 @@ struct wait_table {
 };
 
 /* The function of the program, or of a kernel thread, that a wait with this stack is shown by; NULL: none.  Borrowed from n. */
-const struct function *wait_table_where(const struct stack_table *s,
-					const struct function_table *n,
+const struct function *wait_table_where(const struct stack_table *s, const struct function_table *n,
 					const struct string_table *names,
 					const struct stack_table_key *key);
 

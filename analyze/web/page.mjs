@@ -76,7 +76,7 @@ function page_make(model) {
 	app.select = (from_us, to_us) => app.change({ times: filter_join_times([[Math.max(0, Math.floor(from_us)), Math.min(app.span_us, Math.max(1, Math.ceil(to_us)))]]) }, true);
 	app.redraw = () => page_change(app, { changes: true });
 	app.find = (frame) => app.change({ search: match_exactly(model.frames.name[frame]) });
-	app.hide = (key, name) => app.change({ [key]: link_names([...new Set([...link_names_of(app.view[key]), name])]) }, true);
+	app.hide = (name) => app.change({ hide: link_names([...new Set([...link_names_of(app.view.hide), name])]) }, true);
 	app.zoom_to = (node) => flame_zoom(app.flame, node);
 	app.chose = (node) => detail_update(app.detail, node);
 	return app;
@@ -227,16 +227,16 @@ function page_filter(app) {
 
 // The tree of the graph, and the sum of all that it can show.
 function page_grow(app) {
-	const { model, view } = app, { name, object } = model.frames, [names, files] = [view.hide, view.hide_file].map((text) => new Set(link_names_of(text)));
+	const { model, view } = app, { name, object } = model.frames, names = new Set(link_names_of(view.hide));
 	const mark = (wanted, test) => (wanted ? Uint8Array.from(name, (own, i) => (test(own, i) ? 1 : 0)) : null);
 	app.measure = app.measures(view.measure);
 	app.tree = tree_grow(model, app.measure.rows, view.group, view.order === "up", undefined, { fold: view.fold === "yes", around: mark(view.around, (own) => own === view.around),
-		hidden: mark(names.size + files.size, (own, i) => names.has(own) || files.has(model.objects.path[object[i]])) });
+		hidden: mark(names.size, (own, i) => names.has(own) || names.has(model.objects.path[object[i]])) });
 	app.sum = app.measure.count(app.measure.filter(filter_all()), app.tree.slots, app.tree.ends.length).sum;
 }
 
 function page_update(app) {
-	const { model, selection, view } = app, grown = [view.group, view.order, view.measure, view.hide, view.hide_file, view.fold, view.around].join(" ");
+	const { model, selection, view } = app, grown = [view.group, view.order, view.measure, view.hide, view.fold, view.around].join(" ");
 	if (grown !== app.grown || !app.tree)
 		page_grow(app);
 	app.grown = grown;
@@ -302,8 +302,7 @@ function page_parts(app, baseline) {
 		add(selection[key].length, name + " " + selection[key].join(", "), { [key]: [] });
 	for (const [key, name] of [["symbol", "ran in "], ["dso", "in file "], ["parent", "called by "]])
 		add(selection[key], name + selection[key], { [key]: "" });
-	for (const [key, text] of [["hide", "graph without "], ["hide_file", "graph without file "]])
-		link_names_of(view[key]).forEach((name, i, names) => add(true, text + name, { [key]: link_names(names.toSpliced(i, 1)) }));
+	link_names_of(view.hide).forEach((name, i, names) => add(true, "graph without " + name, { hide: link_names(names.toSpliced(i, 1)) }));
 	add(view.around, "graph around " + view.around, { around: "", zoom: "" });
 	add(view.fold === "yes", "recursion folded", { fold: "no" });
 	add(baseline, "compared with " + (baseline && page_range(app, baseline)), { baseline: "", side: "after" });

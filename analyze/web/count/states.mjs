@@ -52,8 +52,8 @@ export function states_account(model, filter) {
 
 // Nanoseconds of all CPUs in the filter's times, whatever else it selects: of programs and of the kernel, which share the time of threads
 // on a CPU as samples are spread, and the rest.
-export function states_cpus(model, { times, ranges }) {
-	const { waits: { pieces, threads }, samples, nodes, frames, tasks, head } = model;
+export function states_cpus(model, { times, ranges }, cpus) {
+	const { waits: { pieces, threads }, samples, nodes, frames, tasks } = model;
 	let first = Infinity, last = -Infinity, run = 0, kernel = 0, all = 0;
 	for (let t = 0; t < threads.count; t++) {
 		const end = threads.piece[t + 1] - 1;
@@ -68,7 +68,7 @@ export function states_cpus(model, { times, ranges }) {
 			kernel += in_kernel[samples.stack[i]];
 	});
 	const time_ns = 1000 * Math.floor(list_sum(ranges.map(([from, to]) => Math.max(0, Math.min(to + 1, last) - Math.max(from, first)))) / 1000), part = all ? Math.round(run * kernel / all) : 0;
-	return { time_ns, user: run - part, kernel: part, rest: Math.max(0, (head.cpus || 0) * time_ns - run) };
+	return { time_ns, user: run - part, kernel: part, rest: Math.max(0, cpus * time_ns - run) };
 }
 
 // The same in microseconds, which add up to those of the sum.

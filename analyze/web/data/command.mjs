@@ -36,30 +36,19 @@ function command_of_part(model, selection) {
 
 // Why no command chooses these samples; null: one does.
 export function command_lacks(model, selection, around = "") {
-	const given = command_options(model.head).map(({ name }) => name);
+	const { times, during, not_during, comms, pids, tids, cpus } = selection, given = command_options(model.head).map(({ name }) => name);
 	if (model.parts) {
 		const of = command_of_part(model, selection);
 		return of ? command_lacks(of.model, of.selection, around) : "it takes one range of time of one capture";
 	}
-	if (selection.times.length > 1)
-		return "it takes one range of time";
-	if (selection.during) {
-		if (selection.not_during)
-			return "all but a span's times";
-		if (given.includes("during") || given.includes("between"))
-			return "the page was made of a span's times";
-		if (!filter_ranges(model, selection).length)
-			return "the span is not within the selected time";
-	}
-	if (selection.comms.some((value) => /,|^\s|\s$|\\x|^!/.test(value)))
-		return "a name has a character that --comm does not take";
-	for (const list of ["pids", "tids", "cpus"])
-		if (selection[list].some((value) => value < 0))
-			return "--" + list.slice(0, -1) + " takes no negative number";
-	if ((selection.during + around).includes("\\x") || FILTER_TEXTS.some((text) => selection[text].includes("\\\\x")))
-		return "a name has a byte that is shown as \\xNN";
 	const twice = FILTER_TEXTS.find((text) => selection[text] && given.includes(text));
-	return twice ? "the page was made with --" + twice + ", and a second one would add to it" : null;
+	return [[times.length > 1, "it takes one range of time"],
+		[during && not_during, "all but a span's times"],
+		[during && (given.includes("during") || given.includes("between")), "the page was made of a span's times"],
+		[during && !filter_ranges(model, selection).length, "the span is not within the selected time"],
+		[comms.some((name) => /,|^\s|\s$|\\x|^!/.test(name)) || (during + around).includes("\\x") || FILTER_TEXTS.some((text) => selection[text].includes("\\\\x")), "a name has characters that options do not take"],
+		[[...pids, ...tids, ...cpus].some((number) => number < 0), "options take no negative number"],
+		[twice, "the page was made with --" + twice + ", and a second one would add to it"]].find(([is]) => is)?.[1] ?? null;
 }
 
 // keeps(name): whether an option that was given for the page is one of this command, too.

@@ -19,8 +19,7 @@ export const LINK_VIEW = {
 	sort: [["self"], ["total"], ["name"]],
 	theme: [["auto", "as the system"], ["light", "light"], ["dark", "dark"]],
 	search: "",
-	hide: "", // names of functions that the graph leaves out, as in zoom
-	hide_file: "", // paths of files whose functions it leaves out, the same
+	hide: "", // names of functions, and paths of files whose functions, the graph leaves out, as in zoom
 	fold: [["no"], ["yes"]], // recursion
 	lines: "", // ids of counters that the overview draws, as in zoom; "": some
 	around: "", // the function from which on the graph shows callees, or callers; "": all of each stack

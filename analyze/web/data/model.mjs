@@ -136,7 +136,8 @@ function model_samples(table, cpus, stacks, tasks) {
 
 // ---- states and waits ----
 
-const STATE_COUNT = 6, WAIT_RUN_QUEUE = 4, NO_WAIT = 0xffffffff;
+const STATE_COUNT = 6, WAIT_RUN_QUEUE = 4;
+export const NO_WAIT = 0xffffffff;
 
 // Thread i has pieces piece[i] to piece[i + 1] and waits wait[i] to wait[i + 1].
 function model_threads(table, pieces, waits) {
@@ -173,8 +174,13 @@ function model_wait_keys(table) {
 	return { key, queue_key, key_count: known.size };
 }
 
+// Waits and their kinds, and room for waits.mjs to count in.
+export function model_wait_rows(waits, kinds) {
+	return { waits, kinds: { ...kinds, ...model_wait_keys(kinds) }, room: { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) } };
+}
+
 // taken: of a wait with a stack, its place among those of its thread.
-function model_wait_rows(table, threads, tasks) {
+function model_taken(table, threads, tasks) {
 	const taken = new Float64Array(table.count), task = model_sums(Float64Array, table.task);
 	model_check(task, tasks.count, "task");
 	for (let t = 0; t < threads.count; t++)
@@ -188,8 +194,8 @@ function model_waits(tables, tasks) {
 	const { threads, pieces, waits } = tables, stacks = tables["waits.stacks"], kinds = tables["waits.kinds"];
 	if (!threads || !pieces || !waits || !stacks || !kinds)
 		return null;
-	const made = model_threads(threads, pieces, waits), room = { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) }; // for waits.mjs to count in
-	return { threads: made, kinds: { ...kinds, ...model_wait_keys(kinds) }, stacks, pieces: model_pieces(pieces, made), waits: model_wait_rows(waits, made, tasks), room };
+	const made = model_threads(threads, pieces, waits);
+	return { threads: made, stacks, pieces: model_pieces(pieces, made), ...model_wait_rows(model_taken(waits, made, tasks), kinds) };
 }
 
 // ---- marks ----

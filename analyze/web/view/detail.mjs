@@ -27,9 +27,9 @@ function detail_actions(app, node) {
 		list.push(dom_button("zoom out", () => app.zoom_to(0), "show all (0)"));
 	return frame < 0 ? list : [...list,
 		dom_button("around it", () => app.change({ around: name, zoom: "" }, true), "what it called; from the bottom up, its callers"),
-		dom_button("hide", () => app.hide("hide", name), "leave its frames out of the graph"),
-		dom_button("hide its file", () => app.hide("hide_file", path), path),
-		dom_button("find", () => app.find(frame), "mark it everywhere"),
+		dom_button("hide", () => app.hide(name), "leave its frames out of the graph"),
+		dom_button("hide its file", () => app.hide(path), path),
+		dom_button("find", () => app.find(frame)),
 		choose("only where it ran", "--symbol", "symbol", exactly),
 		choose("only what it called", "--parent", "parent", exactly),
 		choose("leave out what it called", "--parent '!...'", "parent", "!" + exactly),

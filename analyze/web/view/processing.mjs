@@ -9,7 +9,6 @@ import { table_make, table_set } from "./table.mjs";
 
 export function processing_make(app) {
 	const { model } = app, { processes: p } = model, weight = (n) => words_weight(n, model.head.weight), time = (ns) => words_length(ns / 1000), moment = (us) => words_moment(us, 1000);
-	let sorted = "sampled", made = { rows: [], other: 0 };
 	// show(value, row); value(row): by which rows are sorted, the largest first.
 	const number = (text, value, show) => [text, (row) => show(value(row), row), "number", text, (a, b) => value(b) - value(a) || a.i - b.i];
 	const name = (text, list, show) => [text, show, null, text, (a, b) => list_by_text(list[a.i], list[b.i]) || a.i - b.i];
@@ -26,13 +25,9 @@ export function processing_make(app) {
 		number("exit", (row) => p.exit[row.i], processes_exit),
 		name("command line", p.command, (row) => el("div.clamp", { title: p.command[row.i] }, p.command[row.i])),
 	];
-	const table = table_make({ label: "Table of processes", class: "processes", first: 12, columns, sort_by: (key) => {
-		sorted = key;
-		show();
-	} });
-	const show = () => table_set(table, made.rows, words_count(made.rows.length) + " of " + words_count(p.count) + " processes" + (made.other ? "; " + weight(made.other) + " of none of them" : ""), sorted);
+	const table = table_make({ label: "Table of processes", class: "processes", first: 12, columns, key: "sampled" });
 	return { element: dom_section("processes", "Processes", null, table.element), update: () => {
-		made = processes_table(model, app.sampled);
-		show();
+		const { rows, other } = processes_table(model, app.sampled);
+		table_set(table, rows, words_count(rows.length) + " of " + words_count(p.count) + " processes" + (other ? "; " + weight(other) + " of none of them" : ""));
 	} };
 }

@@ -6,6 +6,7 @@ import { waits_compare } from "../count/waits_compare.mjs";
 import { waits_reason, waits_table } from "../count/waits.mjs";
 import { changes_caption, changes_ranges, changes_table } from "./changes.mjs";
 import { command_lacks, command_line } from "../data/command.mjs";
+import { join_part } from "../data/join.mjs";
 import { list_sum } from "../data/lists.mjs";
 import { words_count, words_length, words_percent } from "../data/words.mjs";
 import { dom_bar, dom_button, dom_command, dom_section, el } from "./dom.mjs";
@@ -57,7 +58,7 @@ function waiting_most({ waiter, total_ns, woken_by, ...row }) {
 }
 
 function waiting_count(waiting) {
-	const { app, account, command } = waiting, { model, selection } = app, { head } = model, measure = app.measures("off-cpu");
+	const { app, account, command } = waiting, { model, selection } = app, [range = [0, Infinity]] = selection.times, { head } = (model.parts ? join_part(model, range) : model) || { head: {} }, measure = app.measures("off-cpu");
 	const table_of = (chosen) => waits_table(model, measure.rows, measure.filter(chosen));
 	let filter;
 	try {
@@ -67,7 +68,7 @@ function waiting_count(waiting) {
 	}
 	const list = waiting.list = table_of(selection);
 	waiting.all = list_sum(list.map((row) => row.total_ns));
-	const { ns, before } = states_account(model, filter), { time_ns, user, kernel, rest } = states_cpus(model, filter);
+	const { ns, before } = states_account(model, filter), { time_ns, user, kernel, rest } = states_cpus(model, filter, head.cpus || 0);
 	account.replaceChildren(...(head.cpus ? waiting_account(head.cpus + " CPUs for " + waiting_seconds(time_ns / 1000), [["swatch-user", "in programs", user], ["swatch-kernel", "in the kernel", kernel],
 		["rest", "idle, or of what was not recorded", rest]]) : []), ...waiting_account("All time of the selected threads", [...STATES.map(([kind, text], i) => ["state-" + kind, text, ns[i]]), ["rest", "since before the recording", before]]),
 	el("p", list.length ? "Waited most: " + list.slice(0, WAITING_MOST).map(waiting_most).join(", ") : ""));

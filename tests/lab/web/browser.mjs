@@ -436,9 +436,9 @@ await test("a file whose functions are hidden is a chip: the graph has none of i
 	const { page, faults } = await harness_open(real, { fragment: "group=none" }), selected = await harness_text(page, ".selected");
 	const total = async () => (await harness_text(page, ".flame-tree li")).match(/[0-9\u202f]+ samples/)[0], all = await total();
 	await page.focus(".flame-tree");
-	await page.evaluate((hash) => { location.hash = hash; }, "group=none&hide_file=" + encodeURIComponent(encodeURIComponent(path)));
+	await page.evaluate((hash) => { location.hash = hash; }, "group=none&hide=" + encodeURIComponent(encodeURIComponent(path)));
 	await page.waitForFunction(() => document.querySelector(".chip"));
-	assert.deepEqual(await chips(page), ["graph without file " + path]);
+	assert.deepEqual(await chips(page), ["graph without " + path]);
 	assert.deepEqual([await total(), await harness_text(page, ".selected")], [all, selected]);
 	for (let i = 0; i < 12; i++) {
 		assert.ok(!of.includes((await harness_text(page, "#flame-current")).split(", ")[0]));
@@ -447,10 +447,10 @@ await test("a file whose functions are hidden is a chip: the graph has none of i
 	const name = await page.$eval(".detail h3", (title) => title.textContent), other = model.objects.path[model.frames.object[model.frames.name.indexOf(name)]];
 	await page.evaluate(() => [...document.querySelectorAll(".detail button")].find((button) => button.textContent === "hide its file").click());
 	await harness_settled(page);
-	assert.deepEqual(await chips(page), ["graph without file " + path, "graph without file " + other]);
+	assert.deepEqual(await chips(page), ["graph without " + path, "graph without " + other]);
 	await page.click(".chip button");
 	await harness_settled(page);
-	assert.deepEqual(await chips(page), ["graph without file " + other]);
+	assert.deepEqual(await chips(page), ["graph without " + other]);
 	await done(page, faults);
 });
 
@@ -567,7 +567,7 @@ for (const [width, height] of [[320, 700], [1280, 900], [3840, 2160]])
 const [busiest] = [...new Set(model.tasks.tid)].map((tid) => [tid, model.samples.task.filter((task) => model.tasks.tid[task] === tid).length]).sort((a, b) => b[1] - a[1])[0];
 const views = [["real", "light", "time=" + middle + "&search=main&axis=" + middle + "&baseline=" + span(0, 0.05)], ["real", "dark", "time=" + middle + "&search=main&axis=" + middle + "&measure=wakers"],
 	["real", "light", "measure=off-cpu&group=process&order=up"], ["real", "dark", "measure=wall&group=thread&place=weight"], ["real", "light", "rows=cpu&group=container&sort=name"],
-	["real", "dark", "place=time&tids=" + busiest + "&fold=yes"], ["real", "light", "rows=container&around=" + encodeURIComponent(model.frames.name[model.nodes.frame[1]]) + "&hide_file=x"],
+	["real", "dark", "place=time&tids=" + busiest + "&fold=yes"], ["real", "light", "rows=container&around=" + encodeURIComponent(model.frames.name[model.nodes.frame[1]]) + "&hide=x"],
 	["real", "dark", "time=" + middle + "&baseline=" + span(0, 0.08) + "&side=both"], ["hostile", "light", "theme=dark&symbol=("], ["diff", "light", ""], ["diff", "dark", "side=before"], ["carried", "dark", ""],
 	["real", "light", "time=" + middle, 3840], ["real", "dark", "rows=cpu&measure=wall", 3840]];
 for (const [name, theme, fragment, width] of views)

@@ -24,7 +24,7 @@ for (const times of [[], [[0, span]], [[0, Math.floor(span / 2)]], [[Math.floor(
 
 // The microseconds of CPUs and of threads add up, and the time on a CPU is the same in both.
 for (const times of [[], [[0, span]], [[Math.floor(span / 3), Math.floor(span / 2)]]]) {
-	const filter = filter_make(model, { ...filter_all(), times }), { time_ns, user, kernel, rest } = states_cpus(model, filter), { ns, before } = states_account(model, filter);
+	const filter = filter_make(model, { ...filter_all(), times }), { time_ns, user, kernel, rest } = states_cpus(model, filter, model.head.cpus || 0), { ns, before } = states_account(model, filter);
 	assert.equal(user + kernel, ns[0]);
 	assert.equal(time_ns % 1000, 0);
 	assert.ok(user >= 0 && kernel >= 0 && rest >= 0 && time_ns <= (times.length ? times[0][1] - times[0][0] : Infinity) * 1000);

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // processing - the processes of the selection, each in a row
 import { processes_exit, processes_table } from "../count/processes.mjs";
+import { command_lacks, command_line } from "../data/command.mjs";
 import { list_by_text } from "../data/lists.mjs";
 import { PROCESS_ENDED, PROCESS_WAS_THERE } from "../data/model.mjs";
 import { words_count, words_length, words_moment, words_weight } from "../data/words.mjs";
-import { dom_button, dom_section, el } from "./dom.mjs";
+import { dom_button, dom_command, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
 export function processing_make(app) {
-	const { model } = app, { processes: p } = model, weight = (n) => words_weight(n, model.head.weight), time = (ns) => words_length(ns / 1000), moment = (us) => words_moment(us, 1000);
+	const { model } = app, { processes: p } = model, command = dom_command(), weight = (n) => words_weight(n, model.head.weight), time = (ns) => words_length(ns / 1000), moment = (us) => words_moment(us, 1000);
 	// show(value, row); value(row): by which rows are sorted, the largest first.
 	const number = (text, value, show) => [text, (row) => show(value(row), row), "number", text, (a, b) => value(b) - value(a) || a.i - b.i];
 	const name = (text, list, show) => [text, show, null, text, (a, b) => list_by_text(list[a.i], list[b.i]) || a.i - b.i];
@@ -26,8 +27,9 @@ export function processing_make(app) {
 		name("command line", p.command, (row) => el("div.clamp", { title: p.command[row.i] }, p.command[row.i])),
 	];
 	const table = table_make({ label: "Table of processes", class: "processes", first: 12, columns, key: "sampled" });
-	return { element: dom_section("processes", "Processes", null, table.element), update: () => {
+	return { element: dom_section("processes", "Processes", null, table.element, command.line), update: () => {
 		const { rows, other } = processes_table(model, app.sampled);
+		command.set(command_lacks(model, app.selection), () => command_line(model, app.selection, ["--sort=pid"]));
 		table_set(table, rows, words_count(rows.length) + " of " + words_count(p.count) + " processes" + (other ? "; " + weight(other) + " of none of them" : ""));
 	} };
 }

@@ -8,7 +8,7 @@ import { changes_caption, changes_ranges, changes_table } from "./changes.mjs";
 import { command_lacks, command_line } from "../data/command.mjs";
 import { join_part } from "../data/join.mjs";
 import { list_sum } from "../data/lists.mjs";
-import { words_count, words_length, words_percent } from "../data/words.mjs";
+import { words_count, words_length, words_moment, words_percent } from "../data/words.mjs";
 import { dom_bar, dom_button, dom_command, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
@@ -71,7 +71,7 @@ function waiting_count(waiting) {
 	const { ns, before } = states_account(model, filter), { time_ns, user, kernel, rest } = states_cpus(model, filter, head.cpus || 0);
 	account.replaceChildren(...(head.cpus ? waiting_account(head.cpus + " CPUs for " + waiting_seconds(time_ns / 1000), [["swatch-user", "in programs", user], ["swatch-kernel", "in the kernel", kernel],
 		["rest", "idle, or of what was not recorded", rest]]) : []), ...waiting_account("All time of the selected threads", [...STATES.map(([kind, text], i) => ["state-" + kind, text, ns[i]]), ["rest", "since before the recording", before]]),
-	el("p", list.length ? "Waited most: " + list.slice(0, WAITING_MOST).map(waiting_most).join(", ") : ""));
+	el("p", list.length ? "Waited most" + (selection.times.length === 1 ? " from " + range.map((us) => words_moment(us, 1000)).join(" to ") : "") + ": " + list.slice(0, WAITING_MOST).map(waiting_most).join(", ") : ""));
 	command.set(command_lacks(model, selection), () => command_line(model, selection, ["--waits"]));
 	waiting_compare(waiting, table_of);
 	table_set(waiting.table, list, words_count(list.length) + " kinds of waits, " + words_length(waiting.all / 1000));

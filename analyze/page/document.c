@@ -123,7 +123,7 @@ static void write_lines(struct json_writer *j, const char *text)
 }
 
 /* How far stacks and names can be trusted, and what was lost. */
-static void write_verdict(struct json_writer *j, const struct builder *p)
+static void write_quality(struct json_writer *j, const struct builder *p)
 {
 	uint64_t samples = p->r->counts.lost_samples, events = p->r->counts.lost_events;
 	char line[96];
@@ -228,7 +228,7 @@ static void write_head(const struct builder *p)
 	write_string(&j, "weight", p->ask->weight_name);
 	json_writer_u64(&j, "base_us", p->samples.base_us);
 	json_writer_u64(&j, "span_us", p->samples.span_us);
-	write_verdict(&j, p);
+	write_quality(&j, p);
 	write_list(&j, "options", p->ask->options, p->ask->option_count);
 	if (p->ask->rename_count)
 		write_list(&j, "renames", p->ask->renames, 2 * p->ask->rename_count);

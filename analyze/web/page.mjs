@@ -133,7 +133,7 @@ function page_files(app) {
 		app.waiting ? save("waits as CSV", "waits.csv", () => waits_csv(app.waiting.list)) : "");
 }
 
-// What a page tells those that it is given to.
+// The line that lists the names which the page has.
 function page_given({ head, frames, objects, tasks, processes, counters }) {
 	const tables = [[tasks, "threads and their control groups"], [processes, "processes and their command lines"], [frames, "functions"], [objects, "files"], [counters?.tables, "tables of counters"]];
 	return el("p.quiet given", "This page names " + (head.host ? "the host, " : "") + tables.filter(([table]) => table).map(([{ count }, text]) => words_count(count) + " " + text).join(", ") +

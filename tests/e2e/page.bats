@@ -333,7 +333,7 @@ shown() {
 	shown y.html ""
 	grep -qF "&lt;img/src=x onerror=alert(1)&gt;</button>" dom
 	same 0 "$(grep -ci '<img' dom)"
-	# What a changed viewer would do, the policy refuses: chromium reports it.
+	# The policy refuses a viewer that was changed: chromium reports that.
 	sed 's/"use strict";/"use strict"; /' y.html >changed.html
 	shown changed.html "" && fail "a viewer that was changed was run"
 	grep -q "Content Security Policy" messages

@@ -222,7 +222,7 @@ static const char *unit_of(const struct metric_column *c)
 	}
 }
 
-/* What a group is called: its dimension, its name and what is known of it, each once; of a table without groups its title. */
+/* The name of a group: its dimension, its name and what is known of it, each once; of a table without groups its title. */
 static int name_group(const struct maker *m, uint32_t of, uint32_t with, uint32_t *out)
 {
 	const struct metric_dim *d = m->shown.by[0];

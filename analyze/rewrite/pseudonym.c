@@ -37,7 +37,8 @@ const char *pseudonym_kind_name(enum pseudonym_kind kind)
 		[PSEUDONYM_HOME] = "home",       [PSEUDONYM_HOST] = "host",
 		[PSEUDONYM_USER] = "user",       [PSEUDONYM_CONTAINER] = "container",
 		[PSEUDONYM_NETWORK] = "network", [PSEUDONYM_COMM] = "comm",
-		[PSEUDONYM_SYMBOL] = "symbol",   [PSEUDONYM_WORD] = "word",
+		[PSEUDONYM_SYMBOL] = "symbol",   [PSEUDONYM_MACHINE] = "machine",
+		[PSEUDONYM_WORD] = "word",
 	};
 
 	return kind < PSEUDONYM_KINDS ? names[kind] : "";

@@ -22,7 +22,8 @@ enum pseudonym_kind {
 	PSEUDONYM_NETWORK,   /* address */
 	PSEUDONYM_COMM,
 	PSEUDONYM_SYMBOL,
-	PSEUDONYM_WORD, /* that the user named */
+	PSEUDONYM_MACHINE, /* release of its kernel */
+	PSEUDONYM_WORD,    /* that the user named */
 	PSEUDONYM_KINDS,
 };
 

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/capture_meta.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/rewrite/scrub_priv.h"
 
@@ -472,12 +473,11 @@ static void learn_copy(struct scrub *s, struct capture_bytes b, unsigned bit)
 	free(copy);
 }
 
-static int learn_head(struct scrub *s)
+/* The machine's name, and the release of its kernel, which paths of modules have. */
+static int learn_machine(struct scrub *s)
 {
 	const char *host = capture_feature_string(s->c, PERFFILE_HOSTNAME);
-	size_t count, size_bytes, first = host ? strcspn(host, ".") : 0;
-	const struct capture_object *o = capture_objects(s->c, &count);
-	uint8_t *data;
+	size_t first = host ? strcspn(host, ".") : 0;
 	int err = 0;
 
 	if (s->opts.wanted[PSEUDONYM_HOST] && first && strcmp(host, "localhost") != 0 &&
@@ -486,6 +486,43 @@ static int learn_head(struct scrub *s)
 		if (!err)
 			err = scrub_text_word(s->text, PSEUDONYM_HOST, host, first);
 	}
+	if (!err && s->release)
+		err = scrub_text_word(s->text, PSEUDONYM_MACHINE, s->release, strlen(s->release));
+	return err;
+}
+
+/* Owned; NULL: not known, or not to be hidden.  -ENOMEM. */
+static int find_release(struct scrub *s)
+{
+	const char *feature = capture_feature_string(s->c, PERFFILE_OSRELEASE);
+	struct capture_meta_value meta;
+
+	if (!s->opts.machine)
+		return 0;
+	if (feature && *feature) {
+		s->release = strdup(feature);
+		return s->release ? 0 : -ENOMEM;
+	}
+	meta = capture_meta_read(s->c, EBX_META_START);
+	s->release = capture_meta_string(
+		capture_meta_member(capture_meta_member(meta, "host"), "kernel"));
+	capture_meta_free(meta);
+	if (s->release && !*s->release) {
+		free(s->release);
+		s->release = NULL;
+	}
+	return 0;
+}
+
+static int learn_head(struct scrub *s)
+{
+	size_t count, size_bytes;
+	const struct capture_object *o = capture_objects(s->c, &count);
+	uint8_t *data;
+	int err = find_release(s);
+
+	if (!err)
+		err = learn_machine(s);
 	for (size_t i = 0; !err && i < s->opts.word_count; i++)
 		err = scrub_text_word(s->text, PSEUDONYM_WORD, s->opts.words[i],
 				      strlen(s->opts.words[i]));
@@ -593,6 +630,7 @@ void scrub_free(struct scrub *s)
 	scrub_left_done(&s->left);
 	scrub_seen_done(&s->seen);
 	scrub_text_free(s->text);
+	free(s->release);
 	pseudonyms_free(s->p);
 	scrub_formats_done(&s->formats);
 	free(s->events);

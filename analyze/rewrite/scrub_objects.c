@@ -325,6 +325,35 @@ static bool edit_jitdump(struct scrub *s, uint8_t *data, size_t size_bytes)
 	return true;
 }
 
+/*
+ * The kernel's own bytes, which are needed for names and stacks; where its version and its release are in them (notes
+ * of the owner Linux, and paths that it was built with), they are blanked.
+ */
+static void edit_vdso(struct scrub *s, char *image, size_t size_bytes)
+{
+	static const char owner[8] = "Linux";
+	const size_t head = 12, release_bytes = s->release ? strlen(s->release) : 0;
+	char *at, *end = image + size_bytes;
+
+	if (!s->opts.machine || s->learning)
+		return;
+	for (at = image;
+	     release_bytes && (at = memmem(at, (size_t)(end - at), s->release, release_bytes));
+	     at += release_bytes)
+		pseudonyms_put(s->p, PSEUDONYM_MACHINE, at, release_bytes);
+	for (at = image; (at = memmem(at, (size_t)(end - at), owner, sizeof(owner)));) {
+		uint32_t name_bytes, value_bytes;
+
+		at += sizeof(owner);
+		if ((size_t)(at - image) < sizeof(owner) + head)
+			continue;
+		name_bytes = le32_load((uint8_t *)at - sizeof(owner) - head);
+		value_bytes = le32_load((uint8_t *)at - sizeof(owner) - head + 4);
+		if (name_bytes == strlen(owner) + 1 && value_bytes <= (size_t)(end - at))
+			memset(at, 0, value_bytes);
+	}
+}
+
 /* Returns whether it stays. */
 static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 {
@@ -336,8 +365,10 @@ static bool edit_file(struct scrub *s, uint8_t *data, size_t size_bytes)
 
 	if (!name_at)
 		return false;
-	if (name_bytes == 6 && !memcmp(name, "[vdso]", 6))
-		return true; /* the kernel's own bytes */
+	if (name_bytes == 6 && !memcmp(name, "[vdso]", 6)) {
+		edit_vdso(s, bytes, left);
+		return true;
+	}
 	if (name_bytes == 14 && !memcmp(name, "/proc/kallsyms", 14)) {
 		edit_symbol_lines(s, bytes, left, true);
 		return true;

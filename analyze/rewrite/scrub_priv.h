@@ -22,6 +22,7 @@ struct scrub {
 	struct scrub_text *text;
 	struct scrub_formats formats;
 	struct scrub_event *events; /* by attr */
+	char *release;              /* of the kernel; NULL: not known, or not hidden */
 	bool learning;
 	int err;
 	struct scrub_seen seen;

@@ -313,21 +313,29 @@ home_story() {
 }
 
 @test "time of day, start of the machine, kernel and CPU are gone, and stay when asked" {
+	# An image of the vdso has the version as a number, the name of the build, and here the path of the build.
+	printf '\177ELF\6\0\0\0\4\0\0\0\0\0\0\0Linux\0\0\0\1M\6\0' >vdso
+	printf '\6\0\0\0\20\0\0\0\0\1\0\0Linux\0\0\0Oddian-build-17\0/build/kernel-6.77.1-unusual/lib' >>vdso
 	{
 		story
 		# shellcheck disable=SC2028 # JSON
 		echo '- meta {"started": "2031-05-06T07:08:09Z", "start_wall_ns": 1936000000000000001, "host": {"kernel": "6.77.1-unusual",
 			"kernel_version": "#1 unusually", "distribution": "Oddian 9", "cpu_model": "Unusual i9", "memory_bytes": 987654321,
 			"boot_wall_ns": 1935000000000000001, "cpus_online": 8}}' | tr '\n' ' '
-		echo
+		printf '\n0 map 200 0x900000 0x1000 0 /lib/modules/6.77.1-unusual/kernel/fs/ext4.ko\n- file [vdso] %s\n' "$PWD/vdso"
 	} | gen_story s.data
 	ebprec info s.data >was
 	contains "$(cat was)" 2023-11-14 # the capture's own clock
 	ebprec scrub --without-names -o clean.data s.data --check '2031|6\.77|[oO]dd|987654321|193[56]0' 2>err
 	same 0 "$(ebprec info clean.data | grep -c '2023-11-14\|unusual')"
+	contains "$(cat err)" "machine: 1 word in "
+	contains "$(ebprec report --process 200 clean.data)" "/kernel/fs/ext4.ko"
+	same "$(tr '\0' . <vdso | sed 's/Linux\.\.\..M../Linux......./; s/Oddian-build-17/.............../; s/6.77.1-unusual/PPPPPPPPPPPPPP/' |
+		od -c)" "$(ebprec info --extract '[vdso]' clean.data | tr '\0' . | sed 's/kernel-[^/]*/kernel-PPPPPPPPPPPPPP/' | od -c)"
 	contains "$(ebprec info clean.data)" '"cpus_online": 8'
 	ebprec scrub -q --without-names --keep time --keep machine -o retained.data s.data
 	contains "$(ebprec info retained.data)" 2023-11-14
+	ebprec info --extract '[vdso]' retained.data | cmp - vdso
 	for text in 2031-05-06T07:08:09Z 6.77.1-unusual 'Unusual i9' 987654321 1935000000000000001; do
 		contains "$(ebprec info retained.data)" "$text"
 	done

@@ -155,6 +155,8 @@ static void add_lost(const struct counting *k, const struct record *r)
 		side.lost.id = perfrec_identifier(r->header, r->header->size, attr);
 	of = counts_of(k, capture_attr_by_id(events->c, side.lost.id));
 	of->lost_count = saturate_add(of->lost_count, side.lost.count);
+	if (side.type == PERF_RECORD_LOST)
+		of->ring_lost_count = saturate_add(of->ring_lost_count, side.lost.count);
 	k->stats->lost_count = saturate_add(k->stats->lost_count, side.lost.count);
 }
 
@@ -171,6 +173,36 @@ static int add_record(struct counting *k, const struct record *r)
 	if (type == PERF_RECORD_LOST || type == PERF_RECORD_LOST_SAMPLES)
 		add_lost(k, r);
 	return 0;
+}
+
+bool capture_stats_repeat_losses(const struct capture *c)
+{
+	size_t count;
+	const struct capture_attr *attrs = capture_attrs(c, &count);
+
+	for (size_t i = 0; i < count; i++)
+		if (attrs[i].attr.read_format & PERF_FORMAT_LOST)
+			return true;
+	return false;
+}
+
+/* Leaves the events' own counts, or those of their rings where perf record did not get to write the others. */
+static void drop_repeated(const struct capture *c, struct capture_stats *t)
+{
+	uint64_t ring = 0, own;
+
+	if (!capture_stats_repeat_losses(c))
+		return;
+	for (size_t i = 0; i <= t->attr_count; i++)
+		ring = saturate_add(ring, t->attrs[i].ring_lost_count);
+	own = t->lost_count - ring;
+	for (size_t i = 0; i <= t->attr_count; i++) {
+		struct capture_stats_attr *a = &t->attrs[i];
+
+		a->lost_count = own < ring ? a->ring_lost_count
+					   : a->lost_count - a->ring_lost_count;
+	}
+	t->lost_count = own < ring ? ring : own;
 }
 
 int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct capture_stats *out)
@@ -202,6 +234,7 @@ int capture_stats_during(const struct capture *c, uint32_t stream_mask, const st
 	t.bad_blocks = record_iter_damage(it);
 	if (err)
 		goto out;
+	drop_repeated(c, &t);
 	*out = t;
 	t.attrs = NULL; /* ownership moved */
 out:

@@ -25,7 +25,8 @@ struct capture_stats_stream {
 
 struct capture_stats_attr {
 	uint64_t sample_count;
-	uint64_t lost_count; /* as LOST and LOST_SAMPLES records have it */
+	uint64_t lost_count;      /* as LOST and LOST_SAMPLES records have it, each loss once */
+	uint64_t ring_lost_count; /* as LOST records have it, of the ring of this event */
 };
 
 struct capture_stats_kind {
@@ -40,7 +41,8 @@ struct capture_stats {
 	uint64_t other_types;             /* records of a type beyond */
 	struct capture_stats_attr *attrs; /* [attr], and one more for ids that no attr has; owned */
 	size_t attr_count;
-	uint64_t lost_count; /* sum of LOST and LOST_SAMPLES records: of all attrs */
+	uint64_t
+		lost_count; /* of all attrs, as LOST and LOST_SAMPLES records have it, each loss once */
 	uint32_t bad_blocks; /* found broken by the walk */
 };
 
@@ -51,6 +53,12 @@ int capture_stats_capture(const struct capture *c, uint32_t stream_mask, struct 
 int capture_stats_during(const struct capture *c, uint32_t stream_mask, const struct filter *filter,
 			 struct capture_stats *out);
 void capture_stats_done(struct capture_stats *t);
+
+/*
+ * Whether LOST_SAMPLES records repeat what LOST records have: in perf's files, and captures made of these, where events
+ * count what they lost themselves (PERF_FORMAT_LOST, since Linux 6.0), and perf record writes that at its end.
+ */
+bool capture_stats_repeat_losses(const struct capture *c);
 
 /* "MMAP2"; NULL for a type without a name. */
 const char *capture_stats_type_name(unsigned type);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/input/capture_meta.h"
+#include "analyze/input/capture_stats.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/report/report.h"
 
@@ -18,6 +19,16 @@
  * (docs/design/counting.md).
  */
 #define FOLD_SAMPLES_MIN 120000u
+
+/* Losses that two kinds of records have are among samples alone. */
+static void take_counts(struct report *r)
+{
+	uint64_t *events = &r->counts.lost_events;
+
+	r->counts = *process_model_counts(r->model);
+	if (capture_stats_repeat_losses(r->capture))
+		*events -= *events < r->counts.lost_samples ? *events : r->counts.lost_samples;
+}
 
 static int open_report(const struct capture *capture, struct report *r, bool with_tasks)
 {
@@ -38,7 +49,7 @@ static int open_report(const struct capture *capture, struct report *r, bool wit
 		string_table_free(fresh.names);
 		return err;
 	}
-	fresh.counts = *process_model_counts(fresh.model);
+	take_counts(&fresh);
 	*r = fresh;
 	return 0;
 }
@@ -70,7 +81,7 @@ int report_open_beside(const struct report *first, struct report *r)
 	}
 	if (err)
 		return err;
-	fresh.counts = *process_model_counts(fresh.model);
+	take_counts(&fresh);
 	*r = fresh;
 	return 0;
 }
@@ -114,7 +125,7 @@ static int load_later(struct report *r, const struct report_query *query)
 		return err;
 	load_scan_done(&r->scan);
 	r->scan = scan;
-	r->counts = *process_model_counts(r->model);
+	take_counts(r);
 	return 0;
 }
 

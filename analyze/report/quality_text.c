@@ -62,14 +62,15 @@ static bool is_by_frame_pointers(const struct report *r)
 	       !(a->sample_type & (PERF_SAMPLE_STACK_USER | PERF_SAMPLE_BRANCH_STACK));
 }
 
+/* Advice for recordings by perf whose stacks are missing or break off. */
+static const char with_stacks[] = "record with 'perf record --call-graph dwarf' or 'ebprec record'";
+
 /* before: the remedy of the line above, which is not repeated; then of this one. */
 static void write_break(const struct report *r, const struct stack_quality_cause *c,
 			const char **before, FILE *to)
 {
 	const char *dso = string_table_text(r->names, c->dso);
 	const char *text = stack_quality_end_text(c->reason), *remedy, *base;
-	static const char by_perf[] =
-		"record with 'perf record --call-graph dwarf' or 'ebprec record'";
 	char cures[CURES_BYTES];
 	size_t size;
 
@@ -77,7 +78,7 @@ static void write_break(const struct report *r, const struct stack_quality_cause
 	remedy = stack_quality_end_remedy(c->reason, dso);
 	if (!text && *dso != '[' && is_by_frame_pointers(r)) {
 		text = "it keeps no frame pointers, which perf record -g follows";
-		remedy = by_perf;
+		remedy = with_stacks;
 	}
 	if (c->reason == UNWIND_NO_FILE + 1 && capture_get_kind(r->capture) != CAPTURE_EBX) {
 		text = "the file that was recorded is not here, or is another version now";
@@ -95,11 +96,24 @@ static void write_break(const struct report *r, const struct stack_quality_cause
 		 text ? text : "", remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
 }
 
+/* Where no sample has a stack, none of them breaks off. */
+static void write_no_stacks(const struct report *r, FILE *to)
+{
+	put_line(to, "stacks: none in %" PRIu64 " samples, which have the address alone (%s)",
+		 r->quality.samples,
+		 capture_get_kind(r->capture) == CAPTURE_EBX ? "record without '--call-graph none'"
+							     : with_stacks);
+}
+
 static void write_stacks(const struct report *r, FILE *to)
 {
 	const struct stack_quality *v = &r->quality;
 	const char *remedy = NULL;
 
+	if (r->sampled.without_chain == v->samples) {
+		write_no_stacks(r, to);
+		return;
+	}
 	put_line(to,
 		 "stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
 		 " of these complete (%.1f %%)",

@@ -129,10 +129,17 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	[ "$(share "$text" "break off in slow: it keeps no frame pointers, which perf record -g follows")" -gt 0 ] ||
 		fail "$text"
 	contains "$text" "(record with 'perf record --call-graph dwarf' or 'ebprec record')"
+	perf record -q -F 997 -o slow.perf -- ./slow
+	text=$(quality slow.perf)
+	grep -qE "^stacks: none in [0-9]+ samples, which have the address alone \(record with 'perf record --call-graph dwarf' or 'ebprec record'\)$" \
+		<<<"$text" || fail "$text"
+	same 2 "$(wc -l <<<"$text")"
 	perf record -q --call-graph dwarf -F 997 -o slow.perf -- ./slow 2>/dev/null
 	text=$(quality slow.perf)
 	[[ $text != *"frame pointers, which"* ]] || fail "$text"
 	contains "$text" "(100.0 %)"
 	ebprec record -q -F 997 --without sched -o slow.data -- ./slow
 	contains "$(quality slow.data)" "of these complete (100.0 %)"
+	ebprec record -q -F 997 --without sched --call-graph none -o slow.data -- ./slow
+	contains "$(quality slow.data)" "samples, which have the address alone (record without '--call-graph none')"
 }

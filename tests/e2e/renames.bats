@@ -104,6 +104,19 @@ print_samples() {
 	samples older main 2 | sed "s|$PWD/older|/no/such/older|" | gen_story a.data
 	samples fresh main 4 | sed "s|$PWD/fresh|/no/such/fresh|" | gen_story b.data
 	contains "$(ebprec diff a.data b.data)" "(--rename older=fresh compares them)"
+	# Neither of the two is of a good part of the samples: most that is gone and new has nothing to do with each other.
+	samples app-1.3 app 2 >same
+	{
+		cat same
+		samples older older 2 | sed "s|$PWD/older|/no/such/older|; s/ 7 7 / 8 8 /; s/map 7 /map 8 /" | head -300
+	} | sort -sn | gen_story a.data
+	{
+		cat same
+		samples fresh fresh 4 | sed "s|$PWD/fresh|/no/such/fresh|; s/ 7 7 / 8 8 /; s/map 7 /map 8 /" | head -300
+	} | sort -sn | gen_story b.data
+	contains "$(ebprec report -q --sort comm b.data)" " fresh"
+	ebprec diff a.data b.data >out
+	! grep -e --rename out || fail "$(cat out)"
 	# A library is no program's new name.
 	samples older older 2 | sed "s|$PWD/older|/no/such/libgone.so|" | gen_story a.data
 	samples fresh fresh 4 | sed "s|$PWD/fresh|/no/such/fresh|" | gen_story b.data

@@ -12,6 +12,7 @@
 #define LEAST_ALIKE 0.5
 #define SURE_ALIKE  0.8  /* names of functions alone prove it */
 #define LEAST_SHARE 0.01 /* of its side: smaller files are no matter */
+#define MAIN_SHARE  0.1  /* of its side: a program that the recording may be about */
 #define COMM_BYTES  15   /* that a comm has at most: TASK_COMM_LEN - 1 */
 #define STEM_LEAST  2    /* letters that a name has without its version */
 
@@ -148,11 +149,14 @@ static int list_objects(struct renames *n, struct object **out, size_t *count)
 	return 0;
 }
 
+static bool has_share(const struct renames *n, const struct object *o, int side, double share)
+{
+	return (double)o->samples[side] >= share * (double)n->samples[side];
+}
+
 static bool is_only_of(const struct renames *n, const struct object *o, int side)
 {
-	return !o->samples[!side] &&
-	       (double)o->samples[side] >= LEAST_SHARE * (double)n->samples[side] &&
-	       o->samples[side];
+	return !o->samples[!side] && has_share(n, o, side, LEAST_SHARE) && o->samples[side];
 }
 
 /* Every program has a main(). */
@@ -280,7 +284,8 @@ static bool is_program(const struct renames *n, const struct object *o)
 
 /*
  * How much speaks for a file as the successor of another where one of them has no names of functions: it may be
- * another version of it, threads of the same comm ran both, or both are programs.
+ * another version of it, threads of the same comm ran both, or both are programs of a good part of the samples: of
+ * machines that run many, most that are gone and new have nothing to do with each other.
  */
 static unsigned rank_unnamed(const struct renames *n, const struct object *from,
 			     const struct object *to, const struct candidates *c)
@@ -291,7 +296,8 @@ static unsigned rank_unnamed(const struct renames *n, const struct object *from,
 		return 0;
 	if (share_comm(from, to, c->seen))
 		return 2;
-	return is_program(n, from);
+	return is_program(n, from) && has_share(n, from, DIFF_BEFORE, MAIN_SHARE) &&
+	       has_share(n, to, DIFF_AFTER, MAIN_SHARE);
 }
 
 /* The new file that is most alike by names of functions, else by what is known without them. */

@@ -8,7 +8,8 @@
  * both; the names differ by a version only; or four fifths of the samples of each are in functions of the
  * same names, main() left out, and no other pair of files agrees by half.  Without names of functions a
  * version is enough.  Where none of these holds, it is a hint for the user, to be confirmed with A=B; so are
- * two files of which one or both have no names of functions, and that the same comm ran, or that are both programs.
+ * two files of which one or both have no names of functions, and that the same comm ran, or that are both
+ * programs of a tenth of the samples at least.
  */
 #ifndef EBPREC_ANALYZE_REPORT_DIFF_RENAMES_H
 #define EBPREC_ANALYZE_REPORT_DIFF_RENAMES_H

@@ -135,14 +135,26 @@ void message_note(const char *fmt, ...)
 	va_end(ap);
 }
 
+static const char record_or_name[] = " (record one with 'ebprec record', or name another)";
+
+/* The advice where a file is not there: the first two names are those of commands whose caller named none. */
+static const char *missing_remedy(const char *path)
+{
+	if (!strcmp(path, "ebprec.data.old"))
+		return " (a second 'ebprec record' here leaves it; or name two captures, BEFORE and AFTER)";
+	if (strcmp(path, "ebprec.data") != 0)
+		return record_or_name;
+	if (!access("perf.data", F_OK))
+		return " (perf.data is here: name it with -i perf.data)";
+	return " (record one with 'ebprec record', or name a capture with -i)";
+}
+
 /* The advice to the user. */
 static const char *open_remedy(const char *path, int code)
 {
 	switch (code) {
 	case -ENOENT:
-		if (!strcmp(path, "ebprec.data") && !access("perf.data", F_OK))
-			return " (perf.data is here: name it with -i perf.data)";
-		return " (record one with 'ebprec record', or name a capture with -i)";
+		return missing_remedy(path);
 	case -EACCES:
 	case -EPERM:
 		return " (ask its owner, or run as root)";
@@ -160,7 +172,7 @@ static const char *read_remedy(int code, const struct parse_err *err)
 
 	if (length && err->what[length - 1] == ')')
 		return "";
-	return code == -EBADMSG ? " (record one with 'ebprec record', or name a capture with -i)"
+	return code == -EBADMSG                         ? record_or_name
 	       : code == -ENODATA && !err->offset_bytes ? " (record again)"
 							: "";
 }

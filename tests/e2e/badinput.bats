@@ -26,7 +26,7 @@ refuses() {
 }
 
 @test "a missing file" {
-	refuses none.data "ebprec: cannot open 'none.data': No such file or directory (record one with 'ebprec record', or name a capture with -i)"
+	refuses none.data "ebprec: cannot open 'none.data': No such file or directory (record one with 'ebprec record', or name another)"
 }
 
 @test "a directory" {
@@ -54,7 +54,7 @@ refuses() {
 }
 
 @test "a device without end, and a pipe without end: refused by their beginning, in each command" {
-	local words="not a capture, nor perf.data: not a perf.data file (record one with 'ebprec record', or name a capture with -i)"
+	local words="not a capture, nor perf.data: not a perf.data file (record one with 'ebprec record', or name another)"
 	local text=${words/not a perf.data file/text} command
 	for command in "report" "info" "script" "summary" "sched" "marks" "metrics -i" "diff good.data" "merge -o out.data good.data" \
 		"slice --time 1,2 -o out.data" "export --raw -o out.data" "recover -o out.data" "scrub -o out.data" "scrub --check=x" \

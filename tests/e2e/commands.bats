@@ -99,7 +99,7 @@ replies() {
 @test "a file that is no capture: the error has an advice" {
 	echo text >text.data
 	: >empty.data
-	replies 1 "ebprec: cannot open 'text.data': not a capture, nor perf.data: text (record one with 'ebprec record', or name a capture with -i)" \
+	replies 1 "ebprec: cannot open 'text.data': not a capture, nor perf.data: text (record one with 'ebprec record', or name another)" \
 		report text.data
 	replies 1 "ebprec: cannot open 'empty.data': cut short: the file is empty (record again)" report empty.data
 }
@@ -113,7 +113,7 @@ replies() {
 		replies 1 "ebprec: cannot open 'ebprec.data': No such file or directory (perf.data is here: name it with -i perf.data)" \
 			$command
 	done
-	replies 1 "ebprec: cannot open 'other.data': No such file or directory (record one with 'ebprec record', or name a capture with -i)" \
+	replies 1 "ebprec: cannot open 'other.data': No such file or directory (record one with 'ebprec record', or name another)" \
 		report other.data
 }
 
@@ -503,6 +503,8 @@ replies() {
 	replies 1 "$(ebprec metrics -i good.data 2>&1 || :)" metrics good.data
 	replies 1 "$(ebprec metrics syscalls -i good.data 2>&1 || :)" metrics syscalls good.data
 	# As it is with perf diff, what was recorded last is compared with what it replaced.
+	replies 1 "ebprec: cannot open 'ebprec.data.old': No such file or directory (a second 'ebprec record' here leaves it; or name two captures, BEFORE and AFTER)" \
+		diff
 	cp good.data ebprec.data.old
 	cp good.data ebprec.data
 	same "$(ebprec diff -q good.data good.data)" "$(ebprec diff -q)"
@@ -513,10 +515,14 @@ replies() {
 		slice -i good.data --time 2,1 -o x
 	replies 2 "ebprec: option '--time' cannot be 'soon': a number was expected (see 'ebprec slice --help')" \
 		slice -i good.data --time soon -o x
+	for zero in 0 0s 0ms; do
+		replies 2 "ebprec: option '--last' cannot be '$zero': a length of time as 2s or 500ms, above 0, was expected (see 'ebprec report --help')" \
+			report -i good.data --last $zero
+	done
 }
 
 @test "a control character in a name does not reach the terminal" {
-	replies 1 "ebprec: cannot open '\\x1b[2Jx': No such file or directory (record one with 'ebprec record', or name a capture with -i)" \
+	replies 1 "ebprec: cannot open '\\x1b[2Jx': No such file or directory (record one with 'ebprec record', or name another)" \
 		info -i $'\e[2Jx'
 }
 

@@ -395,9 +395,9 @@ opened() {
 		refuses ebprec report "$file"
 		same "ebprec: cannot open '$file': $words" "$stderr"
 	done <<-'END'
-	Makefile|not a capture, nor perf.data: text (record one with 'ebprec record', or name a capture with -i)
-	shot.png|not a capture, nor perf.data: a PNG image (record one with 'ebprec record', or name a capture with -i)
-	program|not a capture, nor perf.data: a program or library, in ELF (record one with 'ebprec record', or name a capture with -i)
+	Makefile|not a capture, nor perf.data: text (record one with 'ebprec record', or name another)
+	shot.png|not a capture, nor perf.data: a PNG image (record one with 'ebprec record', or name another)
+	program|not a capture, nor perf.data: a program or library, in ELF (record one with 'ebprec record', or name another)
 	program.gz|not a capture, nor perf.data: compressed by gzip (gunzip it first)
 	empty|cut short: the file is empty (record again)
 	folder|Is a directory (name the file in it)

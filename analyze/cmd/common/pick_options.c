@@ -154,7 +154,7 @@ static int parse_last(const char *text, const struct time_span *recorded, struct
 {
 	uint64_t last_ns;
 
-	if (!duration_read(text, true, &text, &last_ns) || *text)
+	if (!duration_read(text, true, &text, &last_ns) || *text || !last_ns)
 		return -EINVAL;
 	if (out->from_ns <
 	    recorded->to_ns - (last_ns < recorded->to_ns ? last_ns : recorded->to_ns))
@@ -250,7 +250,7 @@ static int read_span(const char *time, const char *last, const struct usage *usa
 	if (parse_last(last, recorded, out))
 		return usage_error(usage,
 				   "option '--last' cannot be '%s': a length of time as 2s "
-				   "or 500ms was expected",
+				   "or 500ms, above 0, was expected",
 				   last);
 	return 0;
 }

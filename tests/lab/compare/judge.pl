@@ -3,7 +3,9 @@
 # own clock, then the comparisons by share, by span, and by what diff chooses without options: the times of the run
 #
 # Wanted, by share, which does not change with the speed of the machine: the true ratio of burn_hot is inside
-# of its interval in 19 of 20 pairs, and of 20 tables without a change one at most has a row that is real.
+# of its interval in 19 of 20 pairs, and of 20 tables without a change one at most has a row of the program that is
+# real.  Rows of the kernel that are called real there are printed, and are no failure: a load beside one of the two
+# recordings, of this test or of others on the machine, interrupts the program more often, which is a change.
 # The same by run, where the true ratio is that of the clock, as the machine and the number of rounds are in it.
 # By span it is shown, and not wanted: it has in it how fast the machine was.
 use strict;
@@ -34,7 +36,7 @@ while (my $hot = <STDIN>) {
 				$rows_inside{$how} += $in;
 			}
 			if ($growth == 1 && $row->{verdict} eq "real") {
-				$real = 1;
+				$real ||= $row->{symbol} =~ /^burn_/;
 				print "  by $how: $row->{symbol} x$row->{ratio} ($row->{low} .. $row->{high}) is called real\n";
 			}
 			next if $row->{symbol} ne "burn_hot";
@@ -52,7 +54,7 @@ while (my $hot = <STDIN>) {
 my $failed = 0;
 for my $how ("share", "span", "run") {
 	printf "by %s: the true size is inside in %d of %d pairs, of all functions in %d of %d; " .
-		"%d of %d tables without a change have a real row\n", $how, $inside{$how}, $pairs{$how},
+		"%d of %d tables without a change have a real row of the program\n", $how, $inside{$how}, $pairs{$how},
 		$rows_inside{$how}, $rows{$how}, $alarms{$how}, $tables{$how};
 	print "  x$_:$found{$how}{$_}\n" for sort { $a <=> $b } keys %{$found{$how}};
 }

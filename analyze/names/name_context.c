@@ -36,6 +36,24 @@ int name_context_open(struct name_context *n, const struct capture *c, const str
 	return resolver_new(&opts, &n->resolver);
 }
 
+int name_context_renew(struct name_context *n, const struct capture *c,
+		       const struct load_scan *scan, const struct process_model *model)
+{
+	struct mount_hints *hints;
+	int err = mount_hints_read(c, &hints);
+
+	if (err)
+		return err;
+	resolver_renew(n->resolver, scan->jits.list, scan->jits.count,
+		       mount_hints_for_resolver(hints));
+	mount_hints_free(n->hints);
+	n->hints = hints;
+	n->capture = c;
+	n->scan = scan;
+	n->model = model;
+	return 0;
+}
+
 void name_context_done(struct name_context *n)
 {
 	name_context_fold_end(n);

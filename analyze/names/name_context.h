@@ -41,6 +41,12 @@ struct name_context {
 int name_context_open(struct name_context *n, const struct capture *c, const struct load_scan *scan,
 		      const struct process_model *model, const struct name_roots *roots,
 		      bool demangle, unsigned thread_count);
+/*
+ * Goes on with a later state of the capture that n was opened with: what of it has been read stays.  c, scan and model
+ * take the place of those that it was opened with.  -ENOMEM.
+ */
+int name_context_renew(struct name_context *n, const struct capture *c,
+		       const struct load_scan *scan, const struct process_model *model);
 void name_context_done(struct name_context *n);
 
 /* Before the resolver is asked for a kernel address.  -ENOMEM; no names are no error. */

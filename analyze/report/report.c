@@ -202,10 +202,13 @@ static bool worth_folding(const struct report *r, const struct report_query *que
 
 static int open_namer(struct report *r, const struct report_query *query, struct name_context *n)
 {
-	int err = name_context_open(n, r->capture, &r->scan, r->model, &query->roots,
-				    query->demangle, query->thread_count);
+	int err;
 
-	return !err && worth_folding(r, query) ? name_context_fold(n) : err;
+	if (n->resolver)
+		return name_context_renew(n, r->capture, &r->scan, r->model);
+	err = name_context_open(n, r->capture, &r->scan, r->model, &query->roots, query->demangle,
+				query->thread_count);
+	return !err && !query->namer && worth_folding(r, query) ? name_context_fold(n) : err;
 }
 
 /* Names the places; those below a signal are known only then, and then all are named anew. */
@@ -389,14 +392,14 @@ static int count_waits(struct report *r, const struct report_query *query,
 /* From samples to stacks of functions. */
 static int make_stacks(struct report *r, const struct report_query *query)
 {
-	struct name_context namer = { .capture = NULL };
+	struct name_context own = { .capture = NULL }, *namer = query->namer ? query->namer : &own;
 	struct stack_counter *sampler = NULL;
-	int err = open_namer(r, query, &namer);
+	int err = open_namer(r, query, namer);
 
 	if (!err)
 		err = query->off_cpu ? count_waits(r, query, &sampler)
-				     : count_samples(r, query, namer.parts, &sampler);
-	name_context_fold_end(&namer);
+				     : count_samples(r, query, namer->parts, &sampler);
+	name_context_fold_end(namer);
 	if (!err) {
 		block_cache_done(&r->scan.cached);
 		if (r->scan.attr_lost && !query->off_cpu)
@@ -408,8 +411,9 @@ static int make_stacks(struct report *r, const struct report_query *query)
 	if (!err)
 		err = query->sum_groups ? take_sums(r, sampler) : 0;
 	if (!err)
-		err = name_places(r, query, sampler, &namer);
-	name_context_done(&namer);
+		err = name_places(r, query, sampler, namer);
+	if (!query->namer)
+		name_context_done(namer);
 	if (!err)
 		err = name_stacks(r, query, sampler);
 	stack_counter_free(sampler);

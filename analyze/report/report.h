@@ -62,6 +62,8 @@ struct report {
 	unsigned period_shift;
 };
 
+struct name_context;
+
 struct report_query {
 	size_t attr;
 	const struct filter *filter;
@@ -90,6 +92,11 @@ struct report_query {
 	/* Called when all places have names; NULL: none.  A result other than 0 ends the report. */
 	int (*on_named)(void *arg, struct resolver *resolver);
 	void *on_named_arg;
+	/*
+	 * Where names were found for an earlier state of this capture, and are to be found for later ones; all zero at first.
+	 * roots are those of all these reports, and live as long.  NULL: names are found for this report alone.
+	 */
+	struct name_context *namer;
 	bool demangle;
 	bool without_interpreter; /* its own functions between those of the program are left out */
 	bool quality_later;       /* it is only wanted after report_end_quality() */

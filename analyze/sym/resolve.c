@@ -95,6 +95,15 @@ uint32_t resolver_file_count(const struct resolver *r)
 	return (uint32_t)r->files.count;
 }
 
+void resolver_renew(struct resolver *r, const struct resolver_jit *jits, size_t jit_count,
+		    struct resolver_hints hints)
+{
+	r->files.jits = jits;
+	r->files.jit_count = jit_count;
+	r->files.hints = hints;
+	symfile_cache_forget_jits(&r->files);
+}
+
 /* ---- results ---- */
 
 static struct result *result_at(const struct resolver *r, size_t i)

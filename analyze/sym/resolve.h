@@ -55,6 +55,13 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out);
 void resolver_free(struct resolver *r); /* NULL is fine; all results go with it */
 
 /*
+ * Goes on with a later state of the same recording, of which jits and hints are replaced by these; what was made at run
+ * time is read anew, the symbols of files stay.  No other file may have got an id of an earlier one.
+ */
+void resolver_renew(struct resolver *r, const struct resolver_jit *jits, size_t jit_count,
+		    struct resolver_hints hints);
+
+/*
  * Names of the kernel: the text of /proc/kallsyms at record time, which is not needed afterwards.  Names that
  * are hidden, or no text at all, are no error.  To be called before a kernel address is asked for.  -ENOMEM.
  */

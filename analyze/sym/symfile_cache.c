@@ -220,7 +220,7 @@ int symfile_cache_want(struct symfile_cache *s, uint32_t id, uint64_t off_bytes)
 {
 	struct known_file *f = symfile_cache_get(s, id);
 
-	if (!f || f->loaded)
+	if (!f || f->loaded || s->roots.all_symbols)
 		return 0;
 	if (vec_reserve(&f->wanted, &f->wanted_room, f->wanted_count + 1))
 		return -ENOMEM;
@@ -270,6 +270,20 @@ void symfile_cache_load_for(struct symfile_cache *s, struct known_file *f, uint6
 		*f->partial = f->sym;
 		symfile_init(&f->sym);
 		load(s, f, NULL);
+	}
+}
+
+void symfile_cache_forget_jits(struct symfile_cache *s)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct known_file *f = s->files[i];
+
+		if (!f->aliases->as.jit_pid)
+			continue;
+		perf_map_free(f->jit);
+		f->jit = NULL;
+		f->loaded = false;
+		atomic_store(&f->taken, false);
 	}
 }
 

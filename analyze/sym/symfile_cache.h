@@ -92,6 +92,9 @@ void symfile_cache_load(struct symfile_cache *s, const uint32_t *ids, size_t cou
  */
 int symfile_cache_bounds(struct symfile_cache *s, uint32_t id, uint64_t **out, size_t *count);
 
+/* Code that processes made is read anew when it is asked for; its names are gone. */
+void symfile_cache_forget_jits(struct symfile_cache *s);
+
 /* Loads what names this place; names that were given before stay valid. */
 void symfile_cache_load_for(struct symfile_cache *s, struct known_file *f, uint64_t off_bytes);
 

@@ -62,7 +62,8 @@ struct name_roots {
 	const void *vdso;  /* the image that was mapped as [vdso]; NULL: not recorded */
 	size_t vdso_bytes;
 	struct debuginfod *fetcher; /* asked last for files that are not here; NULL: none */
-	bool function_addresses;    /* functions without a name are distinguished by their start */
+	bool all_symbols; /* those of all of a file are read at once: it will be asked for again */
+	bool function_addresses; /* functions without a name are distinguished by their start */
 	int opener; /* the socket of the process that opens files (file_opener.h); 0: this one does */
 };
 

@@ -69,7 +69,7 @@ static const struct {
 	{ "syscalls", "'ebprec record --with syscalls' and 'ebprec metrics syscalls'" },
 	{ "test", "'ebprec doctor' tries what can be recorded" },
 	{ "timechart", "'ebprec export --to chrome'" },
-	{ "top", "'ebprec record -a -d 5' and 'ebprec report', or 'ebprec live'" },
+	{ "top", "'ebprec live'" },
 	{ "trace", "'ebprec record --with syscalls' and 'ebprec metrics syscalls'" },
 	{ "waits", "'ebprec report --waits'" },
 };

@@ -61,6 +61,11 @@ static void fire(const struct mark_opts *o, const char *name, const char *text,
 	ebprec_mark_fire(o->group, name, text, 0, 0, kind);
 }
 
+void cmd_mark_point(const char *group, const char *name, const char *text)
+{
+	ebprec_mark_fire(group, name, text, 0, 0, EBPREC_MARK_POINT);
+}
+
 /* ---- a command ---- */
 
 static _Noreturn void run_child(char **argv)

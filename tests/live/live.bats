@@ -59,7 +59,10 @@ setup() {
 	run ebprec live weather
 	same 2 "$status"
 	contains "$output" "weather"
-	run ebprec live
+	run ebprec live --by weather
+	same 2 "$status"
+	contains "$output" "--by"
+	run ebprec live syscalls --show wall
 	same 2 "$status"
 	run ebprec live irq --by weather
 	same 2 "$status"

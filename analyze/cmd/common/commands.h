@@ -24,25 +24,25 @@ struct command {
 };
 
 /* X(NAME, KIND, SUMMARY): cmd_NAME() is in cmd_NAME.c. */
-#define COMMANDS(X)                                                                             \
-	X(record, COMMAND_ACTS, "record the machine, or a program, into a capture")             \
-	X(summary, COMMAND_SHOWS, "one page about a capture: read this first")                  \
-	X(report, COMMAND_SHOWS, "where the time went: functions by cost, trees, flame graphs") \
-	X(sched, COMMAND_SHOWS, "how long threads ran, waited for a CPU, and slept")            \
-	X(metrics, COMMAND_SHOWS, "what the instruments counted: system calls, block I/O, ...") \
-	X(live, COMMAND_ACTS, "what instruments count, every second, without a capture")        \
-	X(script, COMMAND_SHOWS, "every sample as text, as perf script prints it")              \
-	X(diff, COMMAND_SHOWS, "what changed between two captures, and what is noise")          \
-	X(marks, COMMAND_SHOWS, "moments and spans that programs marked")                       \
-	X(mark, COMMAND_ACTS, "put a mark into the recording that is running")                  \
-	X(snapshot, COMMAND_ACTS, "write what a recording with --ring has in memory")           \
-	X(info, COMMAND_SHOWS, "everything that is inside a capture")                           \
-	X(slice, COMMAND_WRITES, "a part of a capture's time as a capture of its own")          \
-	X(merge, COMMAND_WRITES, "several captures of one machine as one")                      \
-	X(bundle, COMMAND_WRITES, "put the names that a capture needs into it")                 \
-	X(scrub, COMMAND_WRITES, "hide names of people, machines and programs")                 \
-	X(export, COMMAND_WRITES, "a capture in another form")                                  \
-	X(recover, COMMAND_WRITES, "complete a capture whose recorder was killed")              \
+#define COMMANDS(X)                                                                              \
+	X(record, COMMAND_ACTS, "record the machine, or a program, into a capture")              \
+	X(summary, COMMAND_SHOWS, "one page about a capture: read this first")                   \
+	X(report, COMMAND_SHOWS, "where the time went: functions by cost, trees, flame graphs")  \
+	X(sched, COMMAND_SHOWS, "how long threads ran, waited for a CPU, and slept")             \
+	X(metrics, COMMAND_SHOWS, "what the instruments counted: system calls, block I/O, ...")  \
+	X(live, COMMAND_ACTS, "where the time goes now, on a screen; or what instruments count") \
+	X(script, COMMAND_SHOWS, "every sample as text, as perf script prints it")               \
+	X(diff, COMMAND_SHOWS, "what changed between two captures, and what is noise")           \
+	X(marks, COMMAND_SHOWS, "moments and spans that programs marked")                        \
+	X(mark, COMMAND_ACTS, "put a mark into the recording that is running")                   \
+	X(snapshot, COMMAND_ACTS, "write what a recording with --ring has in memory")            \
+	X(info, COMMAND_SHOWS, "everything that is inside a capture")                            \
+	X(slice, COMMAND_WRITES, "a part of a capture's time as a capture of its own")           \
+	X(merge, COMMAND_WRITES, "several captures of one machine as one")                       \
+	X(bundle, COMMAND_WRITES, "put the names that a capture needs into it")                  \
+	X(scrub, COMMAND_WRITES, "hide names of people, machines and programs")                  \
+	X(export, COMMAND_WRITES, "a capture in another form")                                   \
+	X(recover, COMMAND_WRITES, "complete a capture whose recorder was killed")               \
 	X(doctor, COMMAND_ACTS, "what can be recorded on this machine, and what mends the rest")
 
 #define COMMAND_PROTOTYPE(name, kind, summary) int cmd_##name(int argc, char **argv);
@@ -51,6 +51,8 @@ COMMANDS(COMMAND_PROTOTYPE)
 
 /* The path of the ebprec-record that `ebprec record` would start, or NULL.  Owned (free()). */
 char *cmd_record_find(void);
+/* Sets a mark as `ebprec mark` does; without a recording it does nothing. */
+void cmd_mark_point(const char *group, const char *name, const char *text);
 /* How this user, without the right to run the recorder at path, gets it. */
 void cmd_record_cure(const char *path, char *out, size_t out_bytes);
 

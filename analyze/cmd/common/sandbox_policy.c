@@ -169,7 +169,7 @@ struct policy {
 	struct paths read, list, write;
 	struct paths programs;                             /* that the opener may open */
 	char *output_folder, *fetch_folder, *conf, *cache; /* owned */
-	bool network;
+	bool network, terminal;
 	bool writes_there; /* the output is a file that is there, and stays the same one */
 	bool sources;      /* the opener opens source code, too */
 };
@@ -212,6 +212,7 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 	if (!p)
 		return NULL;
 	p->network = wants_network(u, opts);
+	p->terminal = u->draws;
 	p->writes_there = u->in_place && !text_of(u, opts, "output");
 	p->sources = text_of(u, opts, "annotate");
 	p->output_folder = output ? folder_of(output) : NULL;
@@ -245,6 +246,7 @@ static int enter(const struct policy *p)
 			.write_count = p->write.count,
 			.writes_there = p->writes_there,
 			.network = p->network,
+			.terminal = p->terminal,
 		},
 		&result);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * ebprec live - the tables of instruments as they fill, without a capture
+ * ebprec live - the tables of instruments as they fill, without a capture; without instruments cmd_live_screen.h
  *
  * Starts the recorder with a pipe for its capture, and shows the rows of each interval when they are
  * all there.  Ctrl-C ends the recorder, which writes its last interval, and then us.
@@ -16,16 +16,22 @@
 #include <unistd.h>
 
 #include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/live/cmd_live_screen.h"
 #include "analyze/cmd/metrics/cmd_metric_jobs.h"
 #include "analyze/out/message.h"
 #include "format/reader/pipe_reader.h"
 
 struct live_opts {
-	const char *by, *sort, *every, *slower;
+	const char *by, *sort, *every, *slower, *show;
 	struct option_list pids, with;
 	bool json, histogram, each;
-	unsigned top, count;
+	unsigned top, count, freq;
 };
+
+#define LIVE_DEFAULTS                         \
+	{                                     \
+		.top = UINT32_MAX, .freq = 99 \
+	}
 
 #define AT(field) offsetof(struct live_opts, field)
 
@@ -34,7 +40,8 @@ static const struct option live_options[] = {
 	  "how often the tables are shown (default: 1)" },
 	{ OPT_UINT, 0, "count", "N", AT(count), 1, UINT32_MAX, "end after N intervals" },
 	{ OPT_STRING, 0, "by", "WHAT[,WHAT]", AT(by), 0, 0,
-	  "process, thread, comm, cgroup, or a key of the table" },
+	  "process, thread, comm, cgroup, or a key of the table; without an instrument: "
+	  "program, process, thread, container, unit or function" },
 	{ OPT_STRING, 0, "sort", "COLUMN", AT(sort), 0, 0,
 	  "largest first in this column, as --json names it" },
 	{ OPT_UINT, 'n', "top", "N", AT(top), 0, UINT32_MAX,
@@ -48,6 +55,10 @@ static const struct option live_options[] = {
 	  "show these instruments, too, as words do" },
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0,
 	  "only these processes, and those that they start" },
+	{ OPT_STRING, 0, "show", "WHAT", AT(show), 0, 0,
+	  "without an instrument: cpu, off-cpu (waits by reason) or wall (both)" },
+	{ OPT_UINT, 'F', "freq", "HZ", AT(freq), 1, 10000,
+	  "without an instrument: samples a second on each CPU (default: 99)" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "as JSON, a document each interval" },
 	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
 	{ 0 },
@@ -55,12 +66,13 @@ static const struct option live_options[] = {
 
 static const struct usage live_usage = {
 	.command = "live",
-	.words = "NAME... [OPTIONS]",
-	.needs =
-		"an instrument, as in 'ebprec live syscalls'; 'ebprec record --list' has their names",
-	.about = "Shows what instruments count every interval, until Ctrl-C: the tables of\n"
-		 "'ebprec metrics', without a capture.  'ebprec record --list' names the\n"
-		 "instruments; cpu, sched and mark have no tables.\n",
+	.words = "[NAME...] [OPTIONS]",
+	.about = "Shows where the time of the machine goes, with the stacks, on a screen that can\n"
+		 "go back in time; '?' shows its keys.  Without a terminal, with --json or\n"
+		 "--count: a table each second.\n"
+		 "With instruments: shows what they count every interval, until Ctrl-C, the\n"
+		 "tables of 'ebprec metrics', without a capture.  'ebprec record --list' names\n"
+		 "the instruments; cpu, sched and mark have no tables.\n",
 	.options = live_options,
 };
 
@@ -343,8 +355,6 @@ static int take_names(struct live *l, char **words)
 			status = n ? add_name(l, name, n) : 0;
 		}
 	}
-	if (!status && !l->word_count)
-		status = usage_error(&live_usage, "'ebprec live' needs %s", live_usage.needs);
 	return status;
 }
 
@@ -378,9 +388,46 @@ static int ask_and_run(struct live *l)
 	return status;
 }
 
+/* Without instruments. */
+static int show_stacks(const struct live_opts *o)
+{
+	static const struct live_opts defaults = LIVE_DEFAULTS;
+	char *pids = o->pids.count ? joined((char **)(uintptr_t)o->pids.values, o->pids.count)
+				   : NULL;
+	struct live_ask ask = {
+		.usage = &live_usage,
+		.by = o->by,
+		.show = o->show,
+		.pids = pids,
+		.freq = o->freq,
+		.top = o->top == UINT32_MAX ? (o->json ? 0 : 10) : o->top,
+		.count = o->count,
+		.seconds = 1,
+		.json = o->json,
+	};
+	char *end;
+	int status;
+
+	if (!usage_has_none(&live_usage, o, &defaults, "sort histogram slower each",
+			    "'ebprec live' without an instrument"))
+		return MESSAGE_USAGE;
+	if (o->every) {
+		unsigned long seconds = strtoul(o->every, &end, 10);
+
+		if (*end || seconds < 1 || seconds > 600)
+			return usage_error(&live_usage,
+					   "option '--interval' is 1 to 600 s here, not '%s'",
+					   o->every);
+		ask.seconds = (unsigned)seconds;
+	}
+	status = cmd_live_screen(&ask);
+	free(pids);
+	return status;
+}
+
 int cmd_live(int argc, char **argv)
 {
-	struct live_opts opts = { .top = UINT32_MAX };
+	struct live_opts opts = LIVE_DEFAULTS;
 	struct live l = { .opts = &opts };
 	char **words;
 	int status;
@@ -388,7 +435,12 @@ int cmd_live(int argc, char **argv)
 	if (!usage_parse(&live_usage, &opts, argc, argv, 0, METRIC_TABLES_MAX, &words, &status))
 		return status;
 	status = take_names(&l, words);
-	if (!status)
+	if (!status && !l.word_count)
+		status = show_stacks(&opts);
+	else if (!status && !usage_has_none(&live_usage, &opts, &(struct live_opts)LIVE_DEFAULTS,
+					    "show freq", "'ebprec live' with an instrument"))
+		status = MESSAGE_USAGE;
+	else if (!status)
 		status = ask_and_run(&l);
 	names_done(&l);
 	return status;

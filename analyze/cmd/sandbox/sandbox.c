@@ -275,6 +275,11 @@ static const uint32_t allowed_ioctls[] = {
 	TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX
 };
 
+/* Modes of a terminal that a screen sets, and sets back. */
+static const uint32_t allowed_ioctls_drawing[] = { TCGETS,  TIOCGWINSZ, TIOCGPGRP, FIONREAD,
+						   FIONBIO, FIOCLEX,    TCSETS,    TCSETSW,
+						   TCSETSF, TCFLSH };
+
 #ifdef __SANITIZE_ADDRESS__
 #define SANITIZED true
 #else
@@ -333,7 +338,12 @@ static void allow_by_arguments(struct seccomp_filter *f, const struct sandbox_op
 	seccomp_filter_with(f, SYS_tgkill, 0, &own_pid, 1, EPERM);
 	seccomp_filter_with(f, SYS_prlimit64, 0, &self, 1, EPERM);
 	seccomp_filter_except(f, SYS_fcntl, 1, refused_fcntls, COUNT_OF(refused_fcntls), EPERM);
-	seccomp_filter_with(f, SYS_ioctl, 1, allowed_ioctls, COUNT_OF(allowed_ioctls), EPERM);
+	if (o->terminal)
+		seccomp_filter_with(f, SYS_ioctl, 1, allowed_ioctls_drawing,
+				    COUNT_OF(allowed_ioctls_drawing), EPERM);
+	else
+		seccomp_filter_with(f, SYS_ioctl, 1, allowed_ioctls, COUNT_OF(allowed_ioctls),
+				    EPERM);
 }
 
 static int enter_seccomp(const struct sandbox_opts *o)

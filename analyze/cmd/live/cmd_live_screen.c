@@ -1,0 +1,369 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * The process that the user started: it starts the recorder, which writes files into a private folder, and a confined process that
+ * reads and shows them (cmd_live_reader.h); for that one it sets marks and writes captures and pages.  It reads no capture
+ * itself.  However the other ends, the terminal is as it was.
+ */
+#include "analyze/cmd/live/cmd_live_screen.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <termios.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/live/cmd_live_reader.h"
+#include "analyze/cmd/live/live_files.h"
+#include "analyze/cmd/live/live_messages.h"
+#include "analyze/cmd/live/cmd_live_save.h"
+#include "analyze/out/message.h"
+
+#define ROTATE "10s,61" /* ten minutes, and the file that is written */
+
+struct session {
+	const struct live_ask *ask;
+	struct live_reader_ask reader_ask;
+	char *folder, *path, *log;     /* owned */
+	pid_t recorder, reader, saver; /* 0: none, or it has ended */
+	struct live_save save;
+	int recorder_status, reader_status;
+	int socket, signals;
+	sigset_t mask; /* from before */
+	struct termios modes;
+};
+
+/* ---- the recorder ---- */
+
+static _Noreturn void run_recorder(const struct session *s, const char *path)
+{
+	char freq[16];
+	const char *pids = s->ask->pids;
+	const char *argv[] = { "ebprec-record",
+			       "--quiet",
+			       "--output",
+			       s->path,
+			       "--rotate",
+			       ROTATE,
+			       "--freq",
+			       freq,
+			       pids ? "--pid" : "-a",
+			       pids,
+			       NULL };
+	int log = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	snprintf(freq, sizeof(freq), "%u", s->ask->freq);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	setpgid(0, 0); /* keys of the terminal are not for it */
+	if (log >= 0)
+		dup2(log, STDERR_FILENO);
+	sigprocmask(SIG_SETMASK, &s->mask, NULL);
+	execv(path, (char **)(uintptr_t)argv);
+	_exit(127);
+}
+
+static int start_recorder(struct session *s)
+{
+	char *path = cmd_record_find();
+	int err = path ? 0 : -ENOENT;
+
+	if (!err) {
+		s->recorder = fork();
+		if (!s->recorder)
+			run_recorder(s, path);
+		err = s->recorder < 0 ? -errno : 0;
+	}
+	free(path);
+	return err ? message_error("cannot start the recorder: %s", strerror(-err)) : 0;
+}
+
+/* The messages of the recorder, which were not printed on the screen. */
+static void print_log(const struct session *s)
+{
+	FILE *from = fopen(s->log, "re");
+	char line[1024];
+
+	while (from && fgets(line, sizeof(line), from))
+		fputs(line, stderr);
+	if (from)
+		fclose(from);
+}
+
+static bool has_ended(pid_t *pid, int *status)
+{
+	if (*pid <= 0 || waitpid(*pid, status, WNOHANG) != *pid)
+		return false;
+	*pid = 0;
+	return true;
+}
+
+/* Until there is a file: what keeps a recording from being made is reported as `ebprec record` does. */
+static int await_recording(struct session *s)
+{
+	const struct timespec pause = { .tv_nsec = 20000000 };
+	struct signalfd_siginfo info;
+
+	while (access(s->path, F_OK)) {
+		if (has_ended(&s->recorder, &s->recorder_status)) {
+			print_log(s);
+			return WIFEXITED(s->recorder_status) && WEXITSTATUS(s->recorder_status)
+				       ? WEXITSTATUS(s->recorder_status)
+				       : message_error("the recorder ended before it recorded");
+		}
+		nanosleep(&pause, NULL);
+		if (read(s->signals, &info, sizeof(info)) > 0 && info.ssi_signo != SIGCHLD)
+			return MESSAGE_FAILED;
+	}
+	return 0;
+}
+
+static void end_recorder(struct session *s)
+{
+	if (s->recorder <= 0)
+		return;
+	kill(s->recorder, SIGINT);
+	while (waitpid(s->recorder, &s->recorder_status, 0) < 0 && errno == EINTR)
+		;
+	s->recorder = 0;
+}
+
+/* ---- the one that shows ---- */
+
+static int start_reader(struct session *s)
+{
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
+		return message_error("cannot begin: %s", strerror(errno));
+	s->reader = fork();
+	if (!s->reader) {
+		close(ends[0]);
+		close(s->signals);
+		sigprocmask(SIG_SETMASK, &s->mask, NULL);
+		s->reader_ask.socket = ends[1];
+		_exit(cmd_live_reader(&s->reader_ask));
+	}
+	close(ends[1]);
+	s->socket = ends[0];
+	return s->reader < 0 ? message_error("cannot begin: %s", strerror(errno)) : 0;
+}
+
+static void send_note(const struct session *s, const char *text)
+{
+	struct live_message m = { .kind = LIVE_NOTE };
+
+	snprintf(m.text, sizeof(m.text), "%s", text);
+	(void)!send(s->socket, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void send_cost(const struct session *s)
+{
+	struct live_message m = { .kind = LIVE_COST };
+
+	live_files_cost(getpid(), &m.cpu_ns, &m.memory_bytes);
+	(void)!send(s->socket, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+static void begin_save(struct session *s, const struct live_message *m)
+{
+	int err;
+
+	if (s->saver) {
+		send_note(s, "the last capture is still being written");
+		return;
+	}
+	s->save = (struct live_save){ .folder = s->folder,
+				      .path = s->path,
+				      .first_part = m->first_part,
+				      .last_part = m->last_part,
+				      .from_ns = m->from_ns,
+				      .to_ns = m->to_ns };
+	err = cmd_live_save_begin(&s->save, &s->mask, &s->saver);
+	if (err)
+		send_note(s, "the capture cannot be written: no process can be started");
+}
+
+static void end_save(struct session *s, int status)
+{
+	char text[LIVE_TEXT_MAX];
+
+	cmd_live_save_result(&s->save, status, text, sizeof(text));
+	send_note(s, text);
+}
+
+/* false: the other one is gone. */
+static bool take_request(struct session *s)
+{
+	struct live_message m;
+	ssize_t n = recv(s->socket, &m, sizeof(m), MSG_DONTWAIT);
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return true;
+	if (n != (ssize_t)sizeof(m))
+		return false;
+	m.text[sizeof(m.text) - 1] = '\0';
+	if (m.kind == LIVE_SAVE)
+		begin_save(s, &m);
+	else if (m.kind == LIVE_MARK)
+		cmd_mark_point("live", "mark", m.text);
+	return true;
+}
+
+static void reap(struct session *s)
+{
+	struct live_message ended = { .kind = LIVE_ENDED };
+	int status;
+
+	if (has_ended(&s->recorder, &s->recorder_status))
+		(void)!send(s->socket, &ended, sizeof(ended), MSG_DONTWAIT | MSG_NOSIGNAL);
+	if (s->saver && has_ended(&s->saver, &status))
+		end_save(s, status);
+}
+
+/* Until the one that shows has ended. */
+static void serve(struct session *s)
+{
+	struct pollfd fds[] = { { .fd = s->socket, .events = POLLIN },
+				{ .fd = s->signals, .events = POLLIN } };
+	struct signalfd_siginfo info;
+	time_t last = 0, now;
+
+	for (;;) {
+		poll(fds, 2, 1000);
+		now = time(NULL);
+		if (now != last)
+			send_cost(s);
+		last = now;
+		while (read(s->signals, &info, sizeof(info)) > 0)
+			if (info.ssi_signo != SIGCHLD)
+				shutdown(s->socket, SHUT_RDWR); /* it ends, as after 'q' */
+		reap(s);
+		if (has_ended(&s->reader, &s->reader_status) || !take_request(s))
+			break;
+	}
+	while (s->reader > 0 && waitpid(s->reader, &s->reader_status, 0) < 0 && errno == EINTR)
+		;
+}
+
+/* The other one restores the terminal itself, unless it was killed. */
+static void restore_terminal(const struct session *s)
+{
+	static const char normal[] = "\033[0m\033[?25h\033[?1l\033>\033[?1049l";
+
+	if (!s->reader_ask.on_screen || !WIFSIGNALED(s->reader_status))
+		return;
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &s->modes);
+	(void)!write(STDOUT_FILENO, normal, sizeof(normal) - 1);
+}
+
+static int end_of(const struct session *s)
+{
+	if (WIFSIGNALED(s->reader_status))
+		return message_error("the process that shows was ended by signal %d",
+				     WTERMSIG(s->reader_status));
+	return WEXITSTATUS(s->reader_status);
+}
+
+/* ---- all ---- */
+
+static int take_signals(struct session *s)
+{
+	sigset_t set;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&set);
+	sigaddset(&set, SIGINT);
+	sigaddset(&set, SIGTERM);
+	sigaddset(&set, SIGHUP);
+	sigaddset(&set, SIGCHLD);
+	sigprocmask(SIG_BLOCK, &set, &s->mask);
+	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->signals < 0 ? message_error("cannot begin: %s", strerror(errno)) : 0;
+}
+
+static int run(struct session *s)
+{
+	int status = take_signals(s);
+
+	if (!status)
+		status = start_recorder(s);
+	if (!status)
+		status = await_recording(s);
+	if (!status)
+		status = start_reader(s);
+	if (!status) {
+		serve(s);
+		restore_terminal(s);
+	}
+	end_recorder(s);
+	if (s->saver > 0)
+		waitpid(s->saver, NULL, 0);
+	return status ? status : end_of(s);
+}
+
+static int choose(const struct live_ask *ask, struct live_reader_ask *out)
+{
+	static const char *const shows[] = { "cpu", "off-cpu", "wall" };
+	static const char *const bys[] = { "program",   "process", "thread",
+					   "container", "unit",    "function" };
+	char room[USAGE_CHOICES_BYTES];
+	size_t i;
+
+	*out = (struct live_reader_ask){ .live = ask, .groups = true };
+	for (i = 0; ask->show && i < HISTORY_MEASURES && strcmp(shows[i], ask->show) != 0; i++)
+		;
+	if (i == HISTORY_MEASURES)
+		return usage_error(ask->usage, "option '--show' cannot be '%s'%s", ask->show,
+				   usage_near_or_choices(ask->show, strlen(ask->show), shows,
+							 HISTORY_MEASURES, room));
+	out->measure = ask->show ? (enum history_measure)i : HISTORY_CPU;
+	for (i = 0; ask->by && i <= HISTORY_BYS && strcmp(bys[i], ask->by) != 0; i++)
+		;
+	if (i > HISTORY_BYS)
+		return usage_error(ask->usage, "option '--by' cannot be '%s'%s", ask->by,
+				   usage_near_or_choices(ask->by, strlen(ask->by), bys,
+							 HISTORY_BYS + 1, room));
+	out->groups = i < HISTORY_BYS;
+	out->by = i < HISTORY_BYS ? (enum history_by)i : HISTORY_BY_PROGRAM;
+	return 0;
+}
+
+int cmd_live_screen(const struct live_ask *ask)
+{
+	struct session s = { .ask = ask };
+	int err, status = choose(ask, &s.reader_ask);
+
+	if (status)
+		return status;
+	s.reader_ask.on_screen = !ask->json && !ask->count && isatty(STDIN_FILENO) &&
+				 isatty(STDOUT_FILENO);
+	if (s.reader_ask.on_screen)
+		tcgetattr(STDIN_FILENO, &s.modes);
+	err = live_files_make(&s.folder);
+	if (err)
+		return message_error("cannot make a folder in /var/tmp, or TMPDIR: %s",
+				     strerror(-err));
+	if (asprintf(&s.path, "%s/live.data", s.folder) < 0 ||
+	    asprintf(&s.log, "%s/messages", s.folder) < 0)
+		status = message_error("cannot begin: %s", strerror(ENOMEM));
+	s.reader_ask.folder = s.folder;
+	s.reader_ask.path = s.path;
+	if (!status)
+		status = run(&s);
+	live_files_remove(s.folder);
+	free(s.folder);
+	free(s.path);
+	free(s.log);
+	return status;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* cmd_live_screen - `ebprec live` without instruments: where the time goes, on a screen or as tables */
+#ifndef EBPREC_ANALYZE_CMD_LIVE_CMD_LIVE_SCREEN_H
+#define EBPREC_ANALYZE_CMD_LIVE_CMD_LIVE_SCREEN_H
+
+#include "analyze/cmd/common/usage.h"
+
+struct live_ask {
+	const struct usage *usage;
+	const char *by;                     /* NULL: program */
+	const char *show;                   /* cpu, off-cpu, wall; NULL: cpu */
+	const char *pids;                   /* separated by commas; NULL: all processes */
+	unsigned freq, top, count, seconds; /* count, top 0: all; seconds: of a table */
+	bool json;
+};
+
+/* Exit status. */
+int cmd_live_screen(const struct live_ask *ask);
+
+#endif

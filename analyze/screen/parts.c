@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/screen/parts.h"
+
+#include <errno.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyze/input/marks.h"
+#include "format/perf/trace_data.h"
+
+#define SECOND_NS ((uint64_t)1000000000)
+/* Records of a moment may be in the flush after the next one: stacks that wait for an unwind table. */
+#define LATE_NS (SECOND_NS * 2 / 5)
+
+char *parts_path(const struct parts *p, unsigned number)
+{
+	char *path = NULL;
+	int bytes = number ? asprintf(&path, "%s.%u", p->path, number)
+			   : asprintf(&path, "%s", p->path);
+
+	return bytes < 0 ? NULL : path;
+}
+
+static bool has_part(const struct parts *p, unsigned number)
+{
+	char *path = parts_path(p, number);
+	bool has = path && !access(path, F_OK);
+
+	free(path);
+	return has;
+}
+
+/* From the first sample or switch to the last.  false: there is none. */
+static bool span_of(const struct capture *c, struct time_span *out)
+{
+	size_t count;
+	const struct capture_block *blocks = capture_blocks(c, &count);
+	bool any = false;
+
+	for (size_t i = 0; i < count; i++) {
+		const struct capture_block *b = &blocks[i];
+
+		if ((b->stream != EBX_STREAM_CPU && b->stream != EBX_STREAM_SCHED) ||
+		    b->t_max_ns == UINT64_MAX)
+			continue;
+		if (!any || b->t_min_ns < out->from_ns)
+			out->from_ns = b->t_min_ns;
+		if (!any || b->t_max_ns > out->to_ns)
+			out->to_ns = b->t_max_ns;
+		any = true;
+	}
+	return any;
+}
+
+/* ---- a second ---- */
+
+struct second_work {
+	struct parts *parts;
+	struct history *history;
+	const struct capture *capture;
+	struct filter *filter;
+	struct history_second *second;
+};
+
+static int count_one(const struct second_work *w, size_t attr, bool waits)
+{
+	struct report_query query = {
+		.attr = attr,
+		.filter = w->filter,
+		.off_cpu = waits,
+		.wall = waits,
+		.fields = GROUP_COMM | GROUP_PID | GROUP_TID | GROUP_CGROUP,
+		.keep_samples = !waits,
+		.thread_count = 1,
+		.roots = w->parts->roots,
+		.namer = &w->parts->names,
+		.demangle = w->parts->demangle,
+		.no_quality = true,
+	};
+	struct report r;
+	int err = report_open_later(w->capture, &r);
+
+	if (err)
+		return err;
+	err = report_make(&r, &query);
+	if (!err)
+		err = history_add(w->history, w->second, &r, waits);
+	report_done(&r);
+	return err;
+}
+
+static int count_second(const struct second_work *w)
+{
+	const struct load_scan none = { .attr_samples = NULL };
+	size_t attr;
+	int err = load_choose_event(w->capture, &none, NULL, &attr);
+
+	if (!w->second->has_part)
+		w->second->first_part = w->parts->number;
+	w->second->last_part = w->parts->number;
+	w->second->has_part = true;
+	if (!err)
+		err = count_one(w, attr, false);
+	if (!err && !w->parts->no_switches) {
+		err = count_one(w, attr, true);
+		w->parts->no_switches = err == -ENODATA;
+	}
+	return err == -ENODATA ? 0 : err;
+}
+
+/* "group name text" of a mark; owned.  NULL: no memory. */
+static char *mark_text(const struct string_table *names, const struct mark *m)
+{
+	static const char *const kinds[] = {
+		[TRACE_DATA_MARK_POINT] = "",
+		[TRACE_DATA_MARK_BEGIN] = "begin ",
+		[TRACE_DATA_MARK_END] = "end ",
+		[TRACE_DATA_MARK_SPAN] = "",
+	};
+	const char *kind = m->kind < sizeof(kinds) / sizeof(kinds[0]) ? kinds[m->kind] : "";
+	char *text;
+	int bytes = asprintf(&text, "%s%s/%s %s", kind, string_table_text(names, m->group),
+			     string_table_text(names, m->name), string_table_text(names, m->text));
+
+	return bytes < 0 ? NULL : text;
+}
+
+static int add_marks(struct parts *p, struct history *h, const struct capture *c)
+{
+	struct string_table *names;
+	struct marks m;
+	uint64_t from_ns = p->marks_ns;
+	int err = string_table_new(&names);
+
+	if (err)
+		return err;
+	err = marks_load(c, names, &m);
+	for (size_t i = 0; !err && i < m.count; i++) {
+		char *text;
+
+		if (m.marks[i].time_ns < from_ns)
+			continue;
+		text = mark_text(names, &m.marks[i]);
+		err = text ? history_add_mark(h, m.marks[i].time_ns, text) : -ENOMEM;
+		p->marks_ns = m.marks[i].time_ns + 1;
+		free(text);
+	}
+	if (!err)
+		marks_done(&m);
+	string_table_free(names);
+	return err;
+}
+
+/* The seconds of c up to `end`, which is not among them; the last one stays open where the next file goes on with it. */
+static int add_seconds(struct parts *p, struct history *h, const struct capture *c, uint64_t end,
+		       bool goes_on, unsigned most)
+{
+	struct filter filter;
+	struct second_work w = { .parts = p, .history = h, .capture = c, .filter = &filter };
+	unsigned done = 0;
+	int err = 0;
+
+	filter_init(&filter);
+	filter.no_idle = true;
+	while (!err && p->next_second < end && done < most) {
+		uint64_t second = p->next_second;
+		bool open = goes_on && second + 1 == end;
+
+		filter.span = (struct time_span){ second * SECOND_NS,
+						  (second + 1) * SECOND_NS - 1 };
+		w.second = history_second_of(h, second);
+		err = w.second ? count_second(&w) : -ENOMEM;
+		if (!err && open)
+			break;
+		if (!err)
+			err = history_close_second(h, w.second);
+		p->next_second++;
+		done++;
+	}
+	filter_done(&filter);
+	return err ? err : (int)done;
+}
+
+static void next_part(struct parts *p)
+{
+	p->number++;
+	p->seen_bytes = 0;
+}
+
+static int poll_part(struct parts *p, struct history *h, const struct capture *c, bool is_last,
+		     unsigned most)
+{
+	struct time_span span = TIME_SPAN_ALL;
+	uint64_t end;
+	int done;
+
+	if (!span_of(c, &span)) {
+		if (!is_last)
+			next_part(p);
+		return is_last ? -EAGAIN : 0;
+	}
+	/* What is before the first complete second of the recording is left out. */
+	if (!p->next_second)
+		p->next_second = span.from_ns / SECOND_NS + 1;
+	if (!p->sample_ns && !capture_clock(c, &p->sample_ns, &p->host_ns))
+		p->sample_ns = p->host_ns = 0;
+	end = is_last ? (span.to_ns < LATE_NS ? 0 : (span.to_ns - LATE_NS) / SECOND_NS)
+		      : span.to_ns / SECOND_NS + 1;
+	if (p->next_second >= end && is_last)
+		return -EAGAIN;
+	done = add_marks(p, h, c);
+	if (!done)
+		done = add_seconds(p, h, c, end, !is_last, most);
+	if (!is_last && done >= 0 && p->next_second + 1 >= end)
+		next_part(p);
+	return done;
+}
+
+/* Opening a file that is as it was would be in vain. */
+static bool has_grown(struct parts *p, const char *path)
+{
+	struct stat st;
+	bool has = stat(path, &st) || st.st_size != p->seen_bytes;
+
+	if (has)
+		p->seen_bytes = st.st_size;
+	return has;
+}
+
+/* What was read of symbols is read again when it has become too much. */
+static void forget_names(struct parts *p)
+{
+	const struct mallinfo2 used = mallinfo2();
+
+	if (p->limit_bytes && used.uordblks + used.hblkhd > p->limit_bytes)
+		name_context_done(&p->names);
+}
+
+int parts_poll(struct parts *p, struct history *h, unsigned most)
+{
+	/* Asked before it is opened: where there is a next one, this one is complete. */
+	bool is_last = !has_part(p, p->number + 1);
+	char *path = parts_path(p, p->number);
+	struct capture *c = NULL;
+	int err = path ? 0 : -ENOMEM;
+
+	if (!err && is_last && !has_grown(p, path))
+		err = -EAGAIN;
+	if (!err)
+		err = capture_open(path, &c, NULL);
+	free(path);
+	if (err == -ENODATA)
+		return -EAGAIN; /* it is just being made */
+	if (err)
+		return err;
+	err = poll_part(p, h, c, is_last, most);
+	capture_close(c);
+	forget_names(p);
+	return err;
+}
+
+void parts_done(struct parts *p)
+{
+	name_context_done(&p->names);
+}

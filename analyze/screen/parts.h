@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * parts - follows a recording that is still going on, in files that follow each other (`record --rotate`)
+ *
+ * Each second that is complete in the file is counted as `ebprec report --time` counts it, and added to a history.  What
+ * has been read of symbols stays while the process has memory for it.
+ */
+#ifndef EBPREC_ANALYZE_SCREEN_PARTS_H
+#define EBPREC_ANALYZE_SCREEN_PARTS_H
+
+#include <sys/types.h>
+
+#include "analyze/names/name_context.h"
+#include "analyze/screen/history.h"
+
+/* Embedded by the owner; the first four are set by it, the rest is zero. */
+struct parts {
+	const char *path; /* of the first file; the others are PATH.1, PATH.2, ...; borrowed */
+	struct name_roots roots; /* what it points to is borrowed */
+	bool demangle;
+	size_t limit_bytes;   /* with more memory in use than this, symbols are dropped; 0: never */
+	unsigned number;      /* of the file that is read */
+	uint64_t next_second; /* that is not in the history yet; 0: none was */
+	uint64_t marks_ns;    /* marks before that time are in the history */
+	struct name_context names;
+	off_t seen_bytes; /* of the file at the last call */
+	bool no_switches; /* the recording has none: only samples are counted */
+	uint64_t host_ns,
+		sample_ns; /* one moment by the wall clock and by the capture's; 0: not known */
+};
+
+/*
+ * Adds the seconds that have become complete since the last call, and closes them; at most most of them.  Returns how
+ * many, or -EAGAIN: there is nothing yet; -ENOENT: the file is gone; -EBADMSG, -ENOMEM, or the errno of the read.
+ */
+int parts_poll(struct parts *p, struct history *h, unsigned most);
+void parts_done(struct parts *p);
+/* PATH or PATH.NUMBER; owned.  NULL: no memory. */
+char *parts_path(const struct parts *p, unsigned number);
+
+#endif

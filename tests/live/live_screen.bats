@@ -1,0 +1,179 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# bats file_tags=parallel
+# `ebprec live` on a terminal, which tmux is; and its tables without one.
+
+load ../lib/helper
+
+setup() {
+	need_bpf
+	command -v tmux >/dev/null || skip "needs tmux"
+	cd "$BATS_TEST_TMPDIR" || return
+	export TMPDIR=$BATS_TEST_TMPDIR
+	unset TMUX
+}
+
+teardown() {
+	terminal kill-server 2>/dev/null || true
+	end_background
+}
+
+terminal() {
+	LC_ALL=C.UTF-8 tmux -S "$BATS_TEST_TMPDIR/tmux" -f /dev/null "$@"
+}
+
+# begin WIDTH HEIGHT OPTIONS... - ebprec live in a shell of a terminal of this size
+begin() {
+	local width=$1 height=$2
+	shift 2
+	terminal new-session -d -x "$width" -y "$height" "exec bash --norc --noprofile"
+	keys "ebprec live $*; echo ended with \$?" Enter
+	await shows 'past 0:0[2-9]'
+}
+
+keys() {
+	terminal send-keys "$@"
+}
+
+shown() {
+	terminal capture-pane -p
+}
+
+# shows PATTERN - whether a line on the terminal matches
+shows() {
+	shown | grep -qE -- "$1"
+}
+
+# line_of PATTERN - the first line that matches
+line_of() {
+	shown | grep -E -m 1 -- "$1"
+}
+
+# samples_of FUNCTION - what its row has
+samples_of() {
+	line_of " $1 " | awk '{ print $3 }'
+}
+
+# spins NAME - a program of this name that spends its time as 3:2:1
+spins() {
+	cp "$(command -v shares)" "$1"
+	"./$1" 600 3>&- &
+}
+
+is_gone() {
+	! kill -0 "$1" 2>/dev/null
+}
+
+# has_modes - whether the terminal is as a shell wants it
+has_modes() {
+	keys C-u "clear; stty -a" Enter
+	await shows 'icanon'
+	shows '[^-]icanon' && shows '(^| )echo( |$)' && shows '(^| )isig( |$)'
+}
+
+@test "shares are the known ones, and those of the capture and the page that s writes; keys and sizes" {
+	spins known
+	begin 80 24 -F 997 -p $!
+	shows '^ *100.00% +100.00% +[0-9]+ +known' || fail "$(shown)"
+	keys Enter
+	await shows 'known$'
+	await shows 'burn_three'
+	await shows 'past 0:0[5-9]'
+	keys Space
+	await shows 'FROZEN'
+	keys s
+	await shows '^wrote ebprec-live-.*\.data \([0-9]+ KiB\) and .html'
+	ebprec report -q --csv --sort symbol ./ebprec-live-*.data >report.csv
+	for function in burn_three burn_two burn_one; do
+		samples=$(samples_of $function)
+		grep -qE "^$samples,[0-9]+,${function}[[:space:]]*$" report.csv || fail "$function has $samples samples: $(cat report.csv)"
+	done
+	ebprec report -q --folded ./ebprec-live-*.data >folded
+	awk -f "$TEST_LIB/shares.awk" -v least=300 -v named=50 -v slack=0.02 folded || fail "$(cat report.csv)"
+	grep -q 'application/x-ebprec' ebprec-live-*.html || fail "no page"
+
+	terminal resize-window -x 200 -y 50
+	await shows '^.{150,}known$|shares +known$|burn_three.*known *$'
+	same 50 "$(shown | wc -l)"
+	keys v
+	await shows '│ +(│ )*outer'
+	keys v
+	await shows '^main .*\|$'
+	terminal resize-window -x 80 -y 24
+	keys v '?'
+	await shows 'regular expression'
+	keys x /
+	keys burn_t Enter
+	await shows '/burn_t/'
+	! shows ' burn_one ' || fail "$(shown)"
+	keys End m "hello mark" Enter
+	await shows 'mark .*live/mark hello mark'
+	keys / '(' Enter
+	await shows 'no regular expression'
+	keys q
+	await shows 'ended with 0'
+	has_modes || fail "$(shown)"
+	same "" "$(find . -maxdepth 1 -name 'ebprec-live-*.??????')"
+}
+
+@test "the past is shown again, waits have reasons, hostile names stay text, and SIGKILL leaves a usable terminal" {
+	local first name=$'\e]2;x\a\xc2\x9b1m\xe2\x80\xae'
+	spins first
+	first=$!
+	perl -e '$0 = shift; 1 while 1' "$name" 3>&- &
+	perl -e '$0 = "sleeper"; select(undef, undef, undef, 0.05) while 1' 3>&- &
+	begin 80 24
+	terminal pipe-pane 'cat >bytes'
+	keys '[' '[' '['
+	await shows 'by program  1 s to'
+	await shows ' first *$'
+	await shows '\\x1b\]2;x\\x07\\xc2\\x9b1m'
+	kill "$first"
+	gone() { ! shows ' first *$'; }
+	await gone
+	keys Space
+	await shows FROZEN
+	for _ in {1..60}; do
+		! shows ' first *$' || break
+		keys Left
+		sleep 0.1
+	done
+	shows ' first *$' || fail "$(shown)"
+	keys End o
+	await shows 'off-CPU by program'
+	keys / '^sleeper$' Enter
+	await shows ' sleeper *$'
+	keys Enter
+	await shows '\[select\]'
+	terminal pipe-pane
+	! grep -qaE $'\xc2\x9b|\xe2\x80\xae|\e\\]2|\a' bytes || fail "a name reached the terminal: $(cat -v bytes)"
+	grep -qa 'x1b\]2;x' bytes || fail "the name is not among the bytes"
+
+	pid=$(pgrep -P "$(terminal display -p '#{pane_pid}')" -x ebprec)
+	recorder=$(ps -o pid=,comm= --ppid "$pid" | awk '$2 == "ebprec-record" { print $1 }')
+	reader=$(ps -o pid=,comm= --ppid "$pid" | awk '$2 == "ebprec" { print $1 }')
+	kill -KILL "$pid"
+	await is_gone "$reader"
+	await is_gone "$recorder"
+	has_modes || fail "$(shown)"
+
+	keys C-u clear Enter "ebprec live; echo again with \$?" Enter # removes what was left over
+	await shows 'past 0:0[1-9]'
+	pid=$(pgrep -P "$(terminal display -p '#{pane_pid}')" -x ebprec)
+	reader=$(ps -o pid=,comm= --ppid "$pid" | awk '$2 == "ebprec" { print $1 }')
+	kill -KILL "$reader"
+	await shows 'again with 1'
+	has_modes || fail "$(shown)"
+	same "" "$(find . -maxdepth 1 -name 'ebprec-live-*.??????')"
+}
+
+@test "without a terminal a table a second, or a line of JSON" {
+	spins known
+	ebprec live --count 2 --by function -F 997 -p $! >out
+	same 2 "$(grep -c '^# ' out)"
+	grep -qE '^ *[45][0-9]\.[0-9]+% .* burn_three$' out || fail "$(cat out)"
+	ebprec live --count 2 --json >json
+	same 2 "$(wc -l <json)"
+	jq -es 'map(.rows[] | select(.program == "known").self) | add > 0' json || fail "$(cat json)"
+	jq -es '.[1].from_ns - .[0].from_ns == 1e9 and (map(.all == (.rows | map(.self) | add)) | all)' json || fail "$(cat json)"
+}

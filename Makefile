@@ -339,11 +339,11 @@ fuzz-run: $(patsubst %,$(O)/tests/fuzz/engine_%,$(TARGETS))
 	done
 
 # ---- install ----
-.PHONY: install-programs install-library tarball
+.PHONY: install-programs install-units install-library tarball
 
 put	= put() { printf '  %-7s %s\n' INSTALL $(DESTDIR)$(prefix)/$$3; $(INSTALL) -D -m $$1 $$2 $(DESTDIR)$(prefix)/$$3; }
 
-install: install-programs install-library	## into $(DESTDIR)$(prefix)
+install: install-programs install-units install-library	## into $(DESTDIR)$(prefix)
 
 install-programs: analyze record man	## the same without the library
 	$(Q)set -e; $(put); \
@@ -357,6 +357,12 @@ install-programs: analyze record man	## the same without the library
 	put 644 $(O)/ebprec-mark.pc share/pkgconfig/ebprec-mark.pc; \
 	for f in LICENSE README.md $(wildcard docs/*.* docs/*/*.md); do put 644 $$f share/doc/ebprec/$$f; done; \
 	for f in $(patsubst docs/man/%,$(O)/man/%,$(filter-out %.3,$(MAN))); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
+
+install-units:				## systemd's: the recorder as a service, and its user
+	$(Q)set -e; $(put); mkdir -p $(O); \
+	sed 's|@prefix@|$(prefix)|' scripts/package/systemd/ebprec.service.in >$(O)/ebprec.service; \
+	put 644 $(O)/ebprec.service lib/systemd/system/ebprec.service; \
+	put 644 scripts/package/systemd/ebprec.sysusers lib/sysusers.d/ebprec.conf
 
 install-library: library man
 	$(Q)set -e; $(put); \

@@ -202,6 +202,7 @@ static void release(struct recording *r)
 
 	recording_take_down(r);
 	snapshot_socket_close(&r->control);
+	service_notify_close(&r->manager);
 	snapshot_triggers_done(&r->triggers);
 	rotated_file_close(&r->segment);
 	backlog_free(r->window);
@@ -247,6 +248,18 @@ static int exit_status_of(const struct recording *r, int err)
 	if (r->command_failed)
 		return err == -ENOENT ? 127 : 126;
 	return err || notes_harmed(&r->notes) ? 1 : workload_exit_status(&r->workload);
+}
+
+/* While connecting is still allowed.  A service whose manager cannot be reached records all the same. */
+static void find_manager(struct recording *r)
+{
+	int err = r->opts->command ? 0 : service_notify_open(&r->manager);
+
+	if (err)
+		note(&r->notes, NOTE_WARNING,
+		     "cannot notify the service manager at NOTIFY_SOCKET: %s, skipping",
+		     err == -EINVAL ? "it is neither a path nor a name that begins with '@'"
+				    : strerror(-err));
 }
 
 /* From here on events come, the file is in its place, and little is needed of what we may do. */
@@ -340,9 +353,12 @@ static int run(struct recording *r)
 		}
 	}
 	if (!err) {
+		find_manager(r);
 		give_up_rights(r);
 		report_end_condition(r);
+		service_notify_send(&r->manager, "READY=1");
 		err = recording_loop(r);
+		service_notify_send(&r->manager, "STOPPING=1");
 		if (err)
 			failed(r, err);
 	}
@@ -379,7 +395,8 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 	r->notes.show = ui->note;
 	r->notes.show_arg = ui->arg;
 	r->file = r->segment.file = OUTPUT_FILE_NONE;
-	r->control.fd = r->epoll_fd = r->signal_fd = r->timer_fd = r->targets.map_fd = -1;
+	r->control.fd = r->manager.fd = r->epoll_fd = r->signal_fd = r->timer_fd =
+		r->targets.map_fd = -1;
 	for (i = 0; i < RECORD_PIDS_MAX; i++)
 		r->pid_fds[i] = -1;
 

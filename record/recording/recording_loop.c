@@ -690,6 +690,7 @@ int recording_loop(struct recording *r)
 			r->ui->tick(r->ui->arg, &r->emit.account);
 		}
 		clock_pass(r, woke_ns);
+		service_notify_alive(&r->manager, now_ns);
 	}
 	if (r->ui->stopping)
 		r->ui->stopping(r->ui->arg);

@@ -27,6 +27,7 @@
 #include "record/recording/proc_scan.h"
 #include "record/recording/recording.h"
 #include "record/recording/rotated_file.h"
+#include "record/recording/service_notify.h"
 #include "record/process/vdso.h"
 #include "record/recording/workload.h"
 
@@ -89,6 +90,7 @@ struct recording {
 	bool segment_failed;     /* nothing more goes into it */
 	struct snapshot_triggers triggers;
 	struct snapshot_socket control;
+	struct service_notify manager;
 	const char *wanted;       /* why a snapshot is wanted; NULL: it is not */
 	uint64_t wanted_ns;       /* since when: it has all events up to then */
 	uint64_t last_file_bytes; /* before the last flush */

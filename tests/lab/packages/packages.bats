@@ -77,6 +77,17 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 	contains "$output" "adduser USER ebprec"
 }
 
+@test "where Debian's kernel refuses CAP_PERFMON the answer sets kernel.perf_event_paranoid, and takes it back" {
+	local before setting=$ROOT/etc/sysctl.d/60-ebprec.conf
+	before=$(cat /proc/sys/kernel/perf_event_paranoid)
+	[ ! -e "$setting" ]
+	echo 3 >/proc/sys/kernel/perf_event_paranoid
+	in_root dpkg-reconfigure -f noninteractive ebprec-record
+	same 2 "$(cat /proc/sys/kernel/perf_event_paranoid)"
+	echo "$before" >/proc/sys/kernel/perf_event_paranoid
+	contains "$(cat "$setting")" "kernel.perf_event_paranoid = 2"
+}
+
 @test "COMMAND of a member has none of the recorder's capabilities" {
 	as alice "ebprec record -q -o x.data -- grep Cap /proc/self/status" >caps
 	same 0000000000000000 "$(sed -n 's/^CapEff:[[:space:]]*//p' caps)"
@@ -91,6 +102,7 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 	in_root dpkg-reconfigure -f noninteractive ebprec-record
 	same "755 root root" "$(in_root stat -c '%a %U %G' /usr/libexec/ebprec/ebprec-record)"
 	same "" "$(in_root getcap /usr/libexec/ebprec/ebprec-record)"
+	[ ! -e "$ROOT/etc/sysctl.d/60-ebprec.conf" ]
 }
 
 @test "what the administrator set by dpkg-statoverride stays" {
@@ -115,5 +127,5 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 	if comm -13 before after | grep -vE '^/(var/(cache|log|lib/(apt|dpkg|systemd))|home)(/|$)|^/etc/(passwd|group|g?shadow)-$|^/(tmp|root)/|^/run/adduser$' >left; then
 		fail "$(cat left)"
 	fi
-	if in_root getent group ebprec; then fail "the group is left"; fi
+	if in_root getent group ebprec || in_root getent passwd ebprec; then fail "the group or the user is left"; fi
 }

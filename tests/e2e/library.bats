@@ -108,3 +108,18 @@ setup() {
 	same "$(grep -o 'ebprec_[a-z_]*(' "$ROOT/usr/include/ebprec.h" | grep -vF -e ebprec_mark | tr -d '(' | sort -u)" \
 		"$(nm -D --defined-only "$ROOT/usr/lib/libebprec.so.0" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)"
 }
+
+@test "the library's interface is the committed one, and abidiff finds a change" {
+	abi=$BATS_TEST_DIRNAME/../../analyze/lib/libebprec.abi
+	abidw --headers-dir "$ROOT/usr/include" --drop-private-types --exported-interfaces-only --no-show-locs --no-corpus-path \
+		--no-comp-dir-path --no-elf-needed --type-id-style hash --out-file now.abi "$ROOT/usr/lib/libebprec.so.0"
+	if [ "${UPDATE:-}" = 1 ]; then
+		sed '1a <!-- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later -->' now.abi >"$abi"
+	fi
+	run abidiff "$abi" now.abi
+	same "0 " "$status $output"
+	sed "s/<class-decl name='ebprec_quality' size-in-bits='512'/<class-decl name='ebprec_quality' size-in-bits='448'/" "$abi" >other.abi
+	run abidiff other.abi now.abi
+	same 4 "$status" # ABI change
+	contains "$output" "type size changed from 448 to 512"
+}

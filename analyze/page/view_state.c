@@ -6,8 +6,7 @@
 
 #define KEYS                                                                                    \
 	"time, comms, pids, tids, cpus, during, symbol, dso, parent, measure, rows, baseline, " \
-	"side, axis, group, order, place, sort, theme, search, case, hide, hide_file, fold, "   \
-	"lines, around, zoom"
+	"side, axis, group, order, place, sort, theme, search, hide, fold, lines, around, zoom"
 
 /* Those that take some words only; the others of KEYS take any text. */
 static const struct {
@@ -21,7 +20,6 @@ static const struct {
 	{ "place", "name, weight, time" },
 	{ "sort", "self, total, name" },
 	{ "theme", "auto, light, dark" },
-	{ "case", "any, exact" },
 	{ "fold", "no, yes" },
 };
 

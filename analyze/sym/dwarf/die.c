@@ -77,7 +77,7 @@ static int read_section(struct dw_file *f, const struct dwp_index_row *row, int 
 	int err = row ? cut_window(f, row, i) : 0;
 	const struct elf_file_section *s = f->sections[i];
 
-	if (err || elf_file_check(f->elf, s)) /* compressed, not there, or too large */
+	if (err || elf_file_check(f->elf, s)) /* not there, or too large */
 		return -ENOTSUP;
 	if (i < DW_SEC_ABBREV)
 		return 0;
@@ -97,8 +97,12 @@ static int find_sections(struct dw_file *f, const struct dwp_index_row *row)
 	for (int i = 0; !err && i < DW_SECTIONS; i++) {
 		if (!section_names[i])
 			continue;
+		if (!f->pack)
+			err = elf_file_inflate(f->elf, section_names[i]);
+		if (err && err != -ENOMEM)
+			err = -ENOTSUP;
 		f->sections[i] = elf_file_by_name(f->elf, section_names[i]);
-		if (f->sections[i])
+		if (!err && f->sections[i])
 			err = read_section(f, row, i);
 	}
 	if (!err && (!f->sections[DW_SEC_INFO] || !f->sections[DW_SEC_ABBREV]))

@@ -4,7 +4,7 @@
  *
  * libdw wants all sections in memory and builds tables that stay; a profiler asks for some thousand
  * addresses of hundreds of megabytes, once.  This reads DWARF 2 to 5 as compilers write it: rare
- * forms (64-bit DWARF, compressed sections, parts that dwz moved) are unsupported, and left to
+ * forms (64-bit DWARF, parts that dwz moved) are unsupported, and left to
  * libdw (libdw_lines.h), which is also what it is tested against.  A dw_file is read-only after
  * dw_file_open(): several threads may use it, each with its own unit.
  */

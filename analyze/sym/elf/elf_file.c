@@ -7,11 +7,19 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
 
+#include "format/base/cursor.h"
 #include "format/base/mmap_array.h"
 #include "analyze/sym/elf/elf_file.h"
 
 #define SECTION_MAX_BYTES (1ULL << 30)
+#define INFLATED_MOST     1100 /* times the compressed bytes; zlib gets to 1032 */
+
+#ifndef ELFCOMPRESS_ZSTD /* glibc 2.36 */
+#define ELFCOMPRESS_ZSTD 2
+#endif
 
 struct elf_file {
 	Elf *elf;
@@ -161,6 +169,8 @@ void elf_file_close(struct elf_file *e)
 	if (!e)
 		return;
 	elf_end(e->elf);
+	for (size_t i = 0; i < e->section_count; i++)
+		free((uint8_t *)(uintptr_t)e->sections[i].inflated);
 	free(e->sections);
 	free(e->segments);
 	free(e);
@@ -235,10 +245,20 @@ int elf_file_check(const struct elf_file *e, const struct elf_file_section *s)
 {
 	if (s->type == SHT_NOBITS || s->type == SHT_NULL || s->flags & SHF_COMPRESSED)
 		return -ENODATA;
-	if (s->off_bytes > e->size_bytes || s->size_bytes > e->size_bytes - s->off_bytes)
+	if (!s->inflated &&
+	    (s->off_bytes > e->size_bytes || s->size_bytes > e->size_bytes - s->off_bytes))
 		return -EBADMSG;
 	if (s->size_bytes > SECTION_MAX_BYTES)
 		return -EOVERFLOW;
+	return 0;
+}
+
+static int read_section(const struct elf_file *e, const struct elf_file_section *s,
+			uint64_t off_bytes, uint8_t *buf, size_t size_bytes)
+{
+	if (!s->inflated)
+		return read_at(e, buf, off_bytes, size_bytes);
+	memcpy(buf, s->inflated + off_bytes, size_bytes);
 	return 0;
 }
 
@@ -248,7 +268,7 @@ int elf_file_read_part(const struct elf_file *e, const struct elf_file_section *
 	int err = elf_file_check(e, s);
 
 	assert(off_bytes <= s->size_bytes && size_bytes <= s->size_bytes - off_bytes);
-	return err ? err : read_at(e, buf, s->off_bytes + off_bytes, size_bytes);
+	return err ? err : read_section(e, s, s->off_bytes + off_bytes, buf, size_bytes);
 }
 
 int elf_file_read(const struct elf_file *e, const struct elf_file_section *s, uint8_t **out)
@@ -265,12 +285,89 @@ int elf_file_read(const struct elf_file *e, const struct elf_file_section *s, ui
 	buf = mmap_array_raw(room_bytes);
 	if (!buf)
 		return -ENOMEM;
-	err = read_at(e, buf, s->off_bytes, (size_t)s->size_bytes);
+	err = read_section(e, s, s->off_bytes, buf, (size_t)s->size_bytes);
 	if (err) {
 		free(buf);
 		return err;
 	}
 	buf[s->size_bytes] = '\0';
 	*out = buf;
+	return 0;
+}
+
+/* ---- compressed sections ---- */
+
+static bool inflate_zlib(const uint8_t *from, size_t from_bytes, uint8_t *to, size_t to_bytes)
+{
+	z_stream z = { .next_in = (Bytef *)(uintptr_t)from,
+		       .avail_in = (uInt)from_bytes,
+		       .next_out = to,
+		       .avail_out = (uInt)to_bytes };
+	bool fits;
+
+	if (inflateInit(&z) != Z_OK)
+		return false;
+	fits = inflate(&z, Z_FINISH) == Z_STREAM_END && z.total_out == to_bytes;
+	inflateEnd(&z);
+	return fits;
+}
+
+/* from: at the section's header.  NULL, and *err: it is not inflated. */
+static uint8_t *inflate_section(const struct elf_file *e, const uint8_t *from, size_t from_bytes,
+				uint64_t *to_bytes, int *err)
+{
+	size_t head_bytes = e->is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+	uint32_t type;
+	uint8_t *to;
+	bool fits;
+
+	*err = -ENOTSUP;
+	if (from_bytes < head_bytes)
+		return NULL;
+	type = le32_load(from);
+	*to_bytes = e->is64 ? le64_load(from + 8) : le32_load(from + 4);
+	from += head_bytes;
+	from_bytes -= head_bytes;
+	if (*to_bytes > SECTION_MAX_BYTES || *to_bytes / INFLATED_MOST > from_bytes)
+		return NULL;
+	to = mmap_array_raw((size_t)*to_bytes + 1);
+	if (!to) {
+		*err = -ENOMEM;
+		return NULL;
+	}
+	fits = type == ELFCOMPRESS_ZLIB
+		       ? inflate_zlib(from, from_bytes, to, (size_t)*to_bytes)
+		       : type == ELFCOMPRESS_ZSTD && ZSTD_decompress(to, (size_t)*to_bytes, from,
+								     from_bytes) == *to_bytes;
+	if (!fits) {
+		free(to);
+		return NULL;
+	}
+	return to;
+}
+
+int elf_file_inflate(struct elf_file *e, const char *name)
+{
+	struct elf_file_section *s = (struct elf_file_section *)(uintptr_t)elf_file_by_name(e,
+											    name);
+	struct elf_file_section packed;
+	uint64_t size_bytes = 0;
+	uint8_t *from;
+	int err;
+
+	if (!s || s->inflated || !(s->flags & SHF_COMPRESSED))
+		return 0;
+	packed = *s;
+	packed.flags &= ~(uint64_t)SHF_COMPRESSED;
+	err = elf_file_read(e, &packed, &from);
+	if (err)
+		return err;
+	packed.inflated = inflate_section(e, from, (size_t)packed.size_bytes, &size_bytes, &err);
+	free(from);
+	if (!packed.inflated)
+		return err;
+	packed.off_bytes = 0;
+	packed.size_bytes = size_bytes;
+	*s = packed;
 	return 0;
 }

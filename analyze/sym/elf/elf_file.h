@@ -21,6 +21,8 @@ struct elf_file_section {
 	uint64_t flags;   /* SHF_* */
 	uint64_t addr, off_bytes, size_bytes, entry_bytes;
 	uint32_t link;
+	const uint8_t
+		*inflated; /* where off_bytes counts from instead of the file; NULL: the file */
 };
 
 /* A PT_LOAD. */
@@ -45,6 +47,13 @@ const struct elf_file_section *elf_file_by_type(const struct elf_file *e, uint32
 const struct elf_file_section *elf_file_by_name(const struct elf_file *e, const char *name);
 
 const struct elf_file_segment *elf_file_segments(const struct elf_file *e, size_t *count);
+
+/*
+ * Inflates the section of that name in memory, if there is one and it is compressed (zlib, zstd); from then on
+ * it is read like others.  Before other threads read the file.  -ENOTSUP: compressed in another way, not what
+ * its header states, or to more than 1 GiB or 1100 times its size, which zlib cannot do; -ENOMEM; errors of reading.
+ */
+int elf_file_inflate(struct elf_file *e, const char *name);
 
 /*
  * The section's bytes and a NUL behind them; *out is owned (free()).

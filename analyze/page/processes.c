@@ -7,6 +7,7 @@
 
 #include "analyze/input/cmdlines.h"
 #include "analyze/sched/exits.h"
+#include "format/base/lower_bound.h"
 
 /* Flags of a process, as docs/PAGE.md has them. */
 enum {
@@ -44,17 +45,10 @@ static int by_pid(const void *va, const void *vb)
 static struct page_process *process_at(struct page_processes *p, uint32_t pid,
 				       const struct tasks_life *life)
 {
-	size_t low = 0, high = p->count;
+	size_t low = lower_bound(i, 0, p->count,
+				 p->list[i].life->pid < pid ||
+					 (p->list[i].life->pid == pid && p->list[i].life <= life));
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct tasks_life *at = p->list[middle].life;
-
-		if (at->pid < pid || (at->pid == pid && at <= life))
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	if (low && p->list[low - 1].life->pid == pid)
 		return &p->list[low - 1];
 	return low < p->count && p->list[low].life->pid == pid ? &p->list[low] : NULL;

@@ -9,6 +9,7 @@
 #include "analyze/base/radix_sort.h"
 #include "analyze/fold/stack_counter.h"
 #include "analyze/report/key/row_keys.h"
+#include "format/base/lower_bound.h"
 #include "format/base/mmap_array.h"
 #include "format/base/vec.h"
 
@@ -146,15 +147,8 @@ static uint32_t cgroup_of(const struct page_task *sorted, size_t count, const st
 			  uint32_t unknown)
 {
 	const struct page_task want = { .pid = g->pid, .tid = g->tid, .comm_number = g->comm };
-	size_t low = 0, high = count, mid;
+	size_t low = lower_bound(i, 0, count, by_numbers(&sorted[i], &want) < 0);
 
-	while (low < high) {
-		mid = low + (high - low) / 2;
-		if (by_numbers(&sorted[mid], &want) < 0)
-			low = mid + 1;
-		else
-			high = mid;
-	}
 	if (low < count && sorted[low].pid == g->pid)
 		return sorted[low].cgroup_number;
 	return low && sorted[low - 1].pid == g->pid ? sorted[low - 1].cgroup_number : unknown;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "format/base/lower_bound.h"
 #include "format/unwind/eh_frame.h"
 #include "record/privsep/elf/elf_parts.h"
 
@@ -485,16 +486,8 @@ static void find_targets(struct cold_search *s, const uint8_t *code, size_t size
 static int see_range(void *ctx, uint64_t pc, uint32_t size_bytes)
 {
 	struct cold_search *s = ctx;
-	size_t lo = 0, hi = s->count, n = 0;
+	size_t lo = lower_bound(i, 0, s->count, s->targets[i] <= pc), n = 0;
 
-	while (lo < hi) {
-		size_t mid = lo + (hi - lo) / 2;
-
-		if (s->targets[mid] <= pc)
-			lo = mid + 1;
-		else
-			hi = mid;
-	}
 	for (; lo < s->count && s->targets[lo] - pc < size_bytes; lo++)
 		n += s->targets[lo] != s->targets[lo - !!lo];
 	if (n > s->best_count) {

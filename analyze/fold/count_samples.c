@@ -235,8 +235,7 @@ static bool is_in_span(const struct second_pass *p, const struct capture_block *
 {
 	const struct filter *filter = p->filter;
 
-	return !filter ||
-	       (f->t_min_ns <= filter->span.to_ns && f->t_max_ns >= filter->span.from_ns);
+	return !filter || time_span_meets(&filter->span, f);
 }
 
 /* Whether the slice can do without the block; the number of its samples is known. */

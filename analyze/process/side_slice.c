@@ -46,8 +46,7 @@ struct side_slice {
 
 static bool is_in_span(const struct capture_block *f, const struct time_span *span)
 {
-	return f->stream == EBX_STREAM_CPU && f->t_min_ns <= span->to_ns &&
-	       f->t_max_ns >= span->from_ns;
+	return f->stream == EBX_STREAM_CPU && time_span_meets(span, f);
 }
 
 /* FORMAT.md 9, rule 7.  Then the time of a record is found without looking for its event. */

@@ -194,8 +194,7 @@ static bool worth_folding(const struct report *r, const struct report_query *que
 		return r->scan.attr_samples[query->attr] >= FOLD_SAMPLES_MIN;
 	for (size_t i = 0; i < count; i++)
 		if ((!in_stream || blocks[i].stream == EBX_STREAM_CPU) &&
-		    (!filter || (blocks[i].t_min_ns <= filter->span.to_ns &&
-				 blocks[i].t_max_ns >= filter->span.from_ns)))
+		    (!filter || time_span_meets(&filter->span, &blocks[i])))
 			samples += blocks[i].sample_count;
 	return samples >= FOLD_SAMPLES_MIN;
 }

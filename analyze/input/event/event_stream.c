@@ -36,7 +36,7 @@ int event_parts_list(const struct capture *c, uint32_t stream_mask, const struct
 
 		if (!mixed &&
 		    (blocks[i].stream >= EBX_STREAM_END || !(stream_mask >> blocks[i].stream & 1) ||
-		     blocks[i].t_min_ns > span->to_ns || blocks[i].t_max_ns < span->from_ns))
+		     !time_span_meets(span, &blocks[i])))
 			continue;
 		parts[part_count++] = (struct event_part){ mixed ? 0 : blocks[i].t_min_ns, i };
 	}

@@ -58,4 +58,10 @@ static inline bool time_span_has(const struct time_span *span, uint64_t time_ns)
 	return time_ns >= span->from_ns && time_ns <= span->to_ns;
 }
 
+/* Whether the block can have records of the span. */
+static inline bool time_span_meets(const struct time_span *span, const struct capture_block *block)
+{
+	return block->t_min_ns <= span->to_ns && block->t_max_ns >= span->from_ns;
+}
+
 #endif

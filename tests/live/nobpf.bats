@@ -229,11 +229,16 @@ shares_are_right() {
 	shares_are_right x.data lean
 }
 
+# has_many FILE - the recorder has flushed some hundred samples
+has_many() {
+	[ "$(samples "$1")" -ge 300 ] 2>/dev/null
+}
+
 @test "a killed recorder leaves what it had flushed" {
 	as_unprivileged ./ebprec record -q -F 997 -o x.data -- ./lean 30 >printed 3>&- &
 	recorder=$(child $! ebprec-record)
 	lean=$(child "$recorder" lean)
-	sleep 2.2
+	await has_many x.data
 	kill -9 "$recorder"
 	wait || true
 	kill "$lean"

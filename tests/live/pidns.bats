@@ -21,8 +21,8 @@ setup_file() {
 		cp "$BUILD/tests/live/shares" $name
 	done
 	cat >load.sh <<-'END'
-		./ours 3 >/dev/null &
-		unshare --pid --fork --mount-proc ./deeper 3 >/dev/null &
+		./ours 2 >/dev/null &
+		unshare --pid --fork --mount-proc ./deeper 2 >/dev/null &
 		pingpong 2000 >counted
 		waits cold >truth
 		sh -c 'sleep 0.2; cat /proc/self/status' >status

@@ -8,23 +8,24 @@ setup_file() {
 	cd "$BATS_FILE_TMPDIR" || return
 	cat >hot.js <<-'END'
 		function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
-		const end = Date.now() + 1500;
+		const used = () => process.cpuUsage().user, end = used() + 1000000;
 		let sum = 0;
-		while (Date.now() < end) sum += fib(20);
+		while (used() < end) sum += fib(20);
 	END
 	cat >hot.py <<-'END'
 		import time
 		def fib(n): return n if n < 2 else fib(n - 1) + fib(n - 2)
-		end = time.time() + 1.5
-		while time.time() < end: fib(16)
+		end = time.process_time() + 1
+		while time.process_time() < end: fib(16)
 	END
 	cat >Hot.java <<-'END'
 		public class Hot {
 			static int fib(int n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 			public static void main(String[] args) {
-				long end = System.currentTimeMillis() + 1500, sum = 0;
-				while (System.currentTimeMillis() < end)
-					sum += fib(20);
+				var me = java.lang.management.ManagementFactory.getThreadMXBean();
+				long end = me.getCurrentThreadCpuTime() + 1000000000L, sum = 0;
+				while (me.getCurrentThreadCpuTime() < end)
+					for (int i = 0; i < 100; i++) sum += fib(20);
 			}
 		}
 	END

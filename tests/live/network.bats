@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Connections, packets and locks, against programs of known numbers, /proc/net/dev and strace.
 
 load ../lib/helper
@@ -62,15 +61,7 @@ setup_file() {
 	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
 	cd "$BATS_FILE_TMPDIR" || return
 	export HERE=$BATS_TEST_DIRNAME
-	# Timers of TCP, which send again and give up, may interrupt a thread whose events the machine hides
-	# (docs/TESTING.md), one recording in ten or twenty: then it records again.  Events that the instrument itself loses are missing
-	# in each recording.
-	for try in 1 2 3 4 5; do
-		record_network
-		got="$(retransmitted) $(asked)"
-		[ "$(snmp RetransSegs) $(snmp ActiveOpens)" != "$got" ] || break
-		echo "# recording $try: $got of $(snmp RetransSegs) segments sent again and $(snmp ActiveOpens) connections asked for" >&3
-	done
+	record_network
 	# shellcheck disable=SC2094 # a program that has this name, and a file
 	ebprec record -q --with locks --slower 50ms -o l.data -- \
 		perf record -q -e lock:contention_end -o locks.perf holders >holders || true
@@ -101,6 +92,12 @@ of() {
 # dev INTERFACE COLUMN - how much a number of /proc/net/dev grew
 dev() {
 	cat dev0 dev1 | awk -v "name=$1:" -v "at=$2" '$1 == name { n = $at - was; was = $at } END { print n }'
+}
+
+# by_timer WHAT WANT GOT - GOT is WANT, or up to two less.  Timers of TCP, which send again and give up, may interrupt a
+# thread whose events the machine hides (docs/TESTING.md): one event in one recording of ten or twenty.
+by_timer() {
+	if [ "$3" -gt "$2" ] || [ "$3" -lt $(($2 - 2)) ]; then fail "$1: $3 of $2"; fi
 }
 
 @test "tcp: connections made, accepted and refused are counted for their processes" {
@@ -136,8 +133,8 @@ dev() {
 	same 110 "$error"
 	ebprec metrics tcp_connects -i n.data --top 0 >all
 	grep -q "127.0.0.1 .* $port .*ETIMEDOUT$" all || fail "port $port: $(cat all)"
-	same "$(snmp RetransSegs)" "$(retransmitted)"
-	same "$(snmp ActiveOpens)" "$(asked)"
+	by_timer "segments sent again" "$(snmp RetransSegs)" "$(retransmitted)"
+	by_timer "connections asked for" "$(snmp ActiveOpens)" "$(asked)"
 	# One connection was in the queue when the listener went away: it was not accepted.
 	same "$(snmp PassiveOpens)" $(($(field n.data tcp '' accepts) + 1))
 	[ "$(snmp RetransSegs)" -ge 1 ]
@@ -150,7 +147,7 @@ dev() {
 	read -r sent dropped waits <<<"$(tr '\n' ' ' <slow_qdisc |
 		sed 's/.* Sent [0-9]* bytes \([0-9]*\) pkt (dropped \([0-9]*\),.*backlog [0-9A-Za-z]* \([0-9]*\)p.*/\1 \2 \3/')"
 	same 0 "$dropped"
-	same $((sent + waits - 4 - 1)) "$(field n.data tcp "pid=$pid" retransmits)"
+	by_timer "$port" $((sent + waits - 4 - 1)) "$(field n.data tcp "pid=$pid" retransmits)"
 }
 
 # ss_value END NAME - prints a number of ss's line for that end; 0 where it has none
@@ -169,8 +166,8 @@ ss_value() {
 			"$(field n.data tcp_life "$of" sent_bytes) $(field n.data tcp_life "$of" received_bytes)"
 		again=$(ss_value "$end" 'retrans:[0-9]+/')
 		got=$(field n.data tcp_life "$of" retransmits)
-		# It might have its last segment, the end, to send again, too.
-		[ "$got" -ge "$again" ] && [ "$got" -le $((again + 7)) ] || fail "$from: $got sent again, not $again"
+		# It might have its last segment, the end, to send again, too; and of two a timer may be hidden.
+		[ "$got" -ge $((again - 2)) ] && [ "$got" -le $((again + 7)) ] || fail "$from: $got sent again, not $again"
 		[ "$from" != "$client" ] || same "7919 211" "$sent $(ss_value "$end" bytes_received:)"
 		[ "$from" != "$client" ] || [ "$again" -ge 2 ]
 	done

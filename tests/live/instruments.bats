@@ -250,14 +250,15 @@ flushes() {
 	need_disk
 	before=$(flushes)
 	[ -n "$before" ] || skip "this kernel does not count flushes"
-	ebprec record -q --with block -o f.data -- sh -c "for i in 1 2 3 4 5 6 7 8 9 10; do
+	ebprec record -q --with block -o f.data -- sh -c "for i in \$(seq -s ' ' 40); do
 		dd if=/dev/zero of=$FOLDER/flushed bs=4k count=1 conv=notrunc,fsync 2>/dev/null; done"
 	after=$(flushes)
 	rm -f "$FOLDER/flushed"
 	[ "$before" != "$after" ] || skip "this disk has no cache that is flushed"
 	all=$(($(field f.data block_ops "disk=$(cat disk),op=flush sync" ios --by disk,op) + $(field f.data block_ops "disk=$(cat disk),op=flush" ios --by disk,op)))
-	# One for each fsync(2), of the thread that called it or of the journal's; others have theirs apart.
-	[ "$all" -ge 10 ] && [ "$all" -le $((after - before)) ] || fail "$all of $((after - before)) flushes: $(ebprec metrics block_ops -i f.data)"
+	# One for each fsync(2), of the thread that called it or of the journal's; others have theirs apart.  Where one ends
+	# while a machine's hidden agent is on the CPU (docs/TESTING.md) there is no event: once one of 10 was missing.
+	[ "$all" -ge 34 ] && [ "$all" -le $((after - before)) ] || fail "$all of $((after - before)) flushes: $(ebprec metrics block_ops -i f.data)"
 	# No other process is in it.
 	ebprec metrics block -n 0 --json -i f.data | jq -r '.. | .comm? // empty' | sort -u >comms
 	! grep -vE '^(dd|sh|jbd2/|kworker|ebprec)' comms || fail "$(cat comms)"

@@ -150,12 +150,14 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 	[ "$status" -eq 0 ] || fail "$stderr"
 	contains "$stderr" "the file has no stacks"
 	contains "$stderr" "record with 'perf sched record -g', or 'ebprec record'"
-	perf record -q -a -g -e sched:sched_switch,sched:sched_wakeup -o stacks.data -- sh -c 'sleep 0.1; sleep 0.1'
+	perf record -q -a -g -e sched:sched_switch,sched:sched_wakeup -o stacks.data -- \
+		sh -c 'for i in 1 2 3 4 5 6 7 8; do sleep 0.03; done'
 	run --separate-stderr ebprec report --waits stacks.data
 	[[ $stderr != *"has no stacks"* ]] || fail "$stderr"
 	# perf has no event of wakers: the sample of sched_wakeup is of the thread that woke, or met an interrupt.
 	ebprec report -q --waits --csv --min-percent 0 stacks.data | tr -d '\r' >stacks.csv
-	grep -q '^sleep,nanosleep,\[interrupt\],2,' stacks.csv || fail "$(grep ^sleep stacks.csv)"
+	# A wait whose end the machine hides (docs/TESTING.md) has no wakeup, and one whose switch it hides no row.
+	grep -q '^sleep,nanosleep,\[interrupt\],[5-8],' stacks.csv || fail "$(grep ^sleep stacks.csv)"
 	grep -q '^sh,child,sleep,' stacks.csv || fail "$(grep ^sh, stacks.csv)"
 }
 

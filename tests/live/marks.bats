@@ -4,15 +4,23 @@
 
 load ../lib/helper
 
+# Each recorder takes the marks of each shell, and one of all processes those of other tests, too: here the shell's program
+# has a name of its own.
+setup_file() {
+	ln -s "$BUILD/ebprec" "$BATS_FILE_TMPDIR/ourprec"
+}
+
 setup() {
 	need_bpf
 	need_perf
 	cd "$BATS_TEST_TMPDIR" || return
+	PATH=$BATS_FILE_TMPDIR:$PATH
 }
 
-# marks_of FILE - prints the marks of a capture, in the order of their times
+# marks_of FILE [COMM,...] - prints the marks of a capture, or of these comms in it, in the order of their times; none of ebprec
 marks_of() {
-	perf script -i "$1" -F event,trace 2>/dev/null | grep ebprec:mark: | sed 's/^ *ebprec:mark: *//; s/ *$//'
+	perf script -i "$1" ${2:+--comms "$2"} -F comm,event,trace 2>/dev/null |
+		sed -n '/^ *ebprec  *ebprec:mark:/!s/^.* ebprec:mark: *\(.*[^ ]\) *$/\1/p'
 }
 
 # A recorder in the background that listens; its pid is in $recorder, its words in err.
@@ -97,9 +105,9 @@ sums() {
 	: >go
 	wait $!
 	./fresh points 2
-	ebprec mark --begin build "make all"
-	ebprec mark -- sh -c 'exit 3' || echo "status $?" >status
-	ebprec mark --end build "done"
+	ourprec mark --begin build "make all"
+	ourprec mark -- sh -c 'exit 3' || echo "status $?" >status
+	ourprec mark --end build "done"
 	stop_recorder
 	same "status 3" "$(cat status)"
 	same 'marker/points dur=0 ns: point 0
@@ -110,15 +118,15 @@ marker/points dur=0 ns: point 1
 shell/build begin dur=0 ns: make all
 shell/sh begin dur=0 ns: sh -c exit 3
 / end dur=0 ns: exit 3
-shell/build end dur=0 ns: done' "$(marks_of x.data)"
+shell/build end dur=0 ns: done' "$(marks_of x.data fresh,ourprec)"
 }
 
 @test "the recording of a command has no marks of others, but those of a shell" {
 	sh -c 'until [ -e go ]; do marker points 100; sleep 0.05; done' 3>&- &
 	other=$!
-	start_recorder -- sh -c 'marker wait go points 1; ebprec mark "from the shell"'
+	start_recorder -- sh -c 'marker wait go points 1; ourprec mark "from the shell"'
 	listens marker
-	ebprec mark "from outside"
+	ourprec mark "from outside"
 	: >go
 	wait $other
 	wait "$recorder"
@@ -131,7 +139,7 @@ shell/mark dur=0 ns: from the shell' "$(marks_of x.data)"
 	# A place for all: on a busy machine the recorder may get no CPU for as long.
 	ebprec record -q -m 64M -o x.data -- marker many 4 25000 100000
 	same 0 "$(account x.data lost marks)"
-	same 100000 "$(account x.data marks)"
+	[ "$(account x.data marks)" -ge 100000 ] # and marks of other shells
 	marks_of x.data | sed 's/.*: //' | sort -n -k1,1 -k2,2 >got
 	for thread in 0 1 2 3; do seq -f "$thread %g" 0 24999; done >want
 	cmp got want
@@ -140,13 +148,13 @@ shell/mark dur=0 ns: from the shell' "$(marks_of x.data)"
 @test "long strings are cut, none is left out" {
 	long=$(printf 'x%.0s' $(seq 600))
 	start_recorder -a
-	ebprec mark --group "$long" --name "${long:0:50}" "$long"
-	ebprec mark --group "${long:0:127}" --name "" "${long:0:511}"
-	ebprec mark --group "${long:0:47}" --name "${long:0:47}" "${long:0:87}"
+	ourprec mark --group "$long" --name "${long:0:50}" "$long"
+	ourprec mark --group "${long:0:127}" --name "" "${long:0:511}"
+	ourprec mark --group "${long:0:47}" --name "${long:0:47}" "${long:0:87}"
 	stop_recorder
 	same "${long:0:127}/${long:0:50} dur=0 ns: ${long:0:511}
 ${long:0:127}/ dur=0 ns: ${long:0:511}
-${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(marks_of x.data)"
+${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(marks_of x.data ourprec)"
 }
 
 @test "tracepoints, functions and USDT probes are recorded as marks" {
@@ -191,13 +199,13 @@ $once" "$(marks_of x.data)"
 	: >go
 	wait $!
 	perl -e "getpriority(0, 0)"
-	ebprec mark hello
+	ourprec mark hello
 	stop_recorder
 	same 'marker/points dur=0 ns: point 0
 marker/points dur=0 ns: point 1
 marker/points dur=0 ns: point 2
 libc.so.6/getpriority dur=0 ns:
-shell/mark dur=0 ns: hello' "$(marks_of x.data)"
+shell/mark dur=0 ns: hello' "$(marks_of x.data fresh,perl,ourprec)"
 }
 
 @test "probes that are not there end the recording before it begins" {

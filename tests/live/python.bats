@@ -19,71 +19,101 @@ pythons() {
 	true
 }
 
-# held_to_truth PYTHON SECONDS THREADS KIND [OPTION...] - of at least 50 stacks in the interpreter's loop 99 % have Python
+# record_each COMMAND [OPTION...] - one recording of COMMAND in the shell, with each PYTHON of $list side by side; N counts them from 1, and
+# pid.N has the process.
+record_each() {
+	local command=$1
+	shift
+	# shellcheck disable=SC2016,SC2086 # for the other shell; words
+	ebprec record -q -F 1999 "$@" -o x.data -- sh -c 'command=$1; shift; N=0
+		for PYTHON; do
+			N=$((N + 1))
+			export PYTHON N
+			sh -c "$command" &
+			echo $! >pid.$N
+		done
+		wait' sh "$command" $list
+}
+
+# held_to_truth PYTHON N [OPTION...] - of at least 50 stacks of the process in pid.N in the interpreter's loop 99 % have Python
 # frames, and all of these are stacks that the program has seen.
 held_to_truth() {
-	python=$1 seconds=$2 threads=$3 kind=$4
-	shift 4
-	ebprec record -q -F 1999 -o x.data -- "$python" "$stacks" run truth "$seconds" "$threads" "$kind"
-	ebprec report --folded "$@" -i x.data >folded 2>err
-	python3 "$stacks" check truth <folded >counts 2>others
+	python=$1 n=$2
+	shift 2
+	ebprec report --folded -p "$(cat "pid.$n")" "$@" -i x.data >folded 2>err
+	python3 "$stacks" check "truth.$n" <folded >counts 2>others
 	read -r all merged equal <counts
 	if [ "$all" -le 50 ] || [ $((merged * 100)) -lt $((all * 99)) ] || [ "$equal" -ne "$merged" ]; then
-		fail "$python: $kind: $all stacks, $merged joined, $equal known: $(cat err; sort others | head -5)"
+		fail "$python: $all stacks, $merged joined, $equal known: $(cat err; sort others | head -5)"
 	fi
 }
 
-@test "each CPython: stacks of CPU samples are those that the program has" {
-	list=$(pythons)
-	[ -n "$list" ] || skip "needs a CPython of 3.8 to 3.13"
-	for python in $list; do held_to_truth "$python" 1 1 calls; done
+# lacking FILE - how many samples a report in FILE counts that lack functions of Python
+lacking() {
+	local sum
+	sum=$(sed -n 's/.*: *\([0-9]*\) of [0-9]* samples in Python code lack.*/\1/p' "$1" | paste -sd+)
+	echo $((${sum:-0}))
 }
 
-@test "each CPython: stacks in garbage collections and in imports are those that the program has" {
+need_python() {
 	list=$(pythons)
 	[ -n "$list" ] || skip "needs a CPython of 3.8 to 3.13"
-	for python in $list; do
-		held_to_truth "$python" 1 1 collections
-		held_to_truth "$python" 1 1 imports
+}
+
+@test "each CPython: stacks of CPU samples, in garbage collections and in imports are those that the program has" {
+	need_python
+	for kind in calls collections imports; do
+		record_each "exec \"\$PYTHON\" '$stacks' run truth.\$N 2 1 $kind"
+		n=0
+		for python in $list; do
+			n=$((n + 1))
+			held_to_truth "$python" $n
+		done
 	done
 }
 
 @test "each CPython: code that runs while the interpreter starts and ends has the stack that it reports" {
-	list=$(pythons)
-	[ -n "$list" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
 	cp "${stacks%/*}/phases.py" sitecustomize.py
+	# shellcheck disable=SC2016 # for the other shell
+	record_each 'PYTHONPATH=. TRUTH=truth.$N exec "$PYTHON" sitecustomize.py run'
+	n=0
 	for python in $list; do
-		rm -f truth
-		PYTHONPATH=. TRUTH=truth ebprec record -q -F 1999 -o x.data -- "$python" sitecustomize.py run
-		ebprec report --folded -i x.data >folded 2>err
-		python3 sitecustomize.py check truth <folded >counts 2>others
-		same 'in_site at_exit in_teardown' "$(awk '{ sub(/.*\./, "", $1); print $1 }' counts | paste -sd' ')"
-		awk '$2 < 100 || $3 != $2 { exit 1 }' counts || fail "$python: $(cat counts; sort others | uniq -c | head -3; cat err)"
+		n=$((n + 1))
+		ebprec report --folded -p "$(cat pid.$n)" -i x.data >folded 2>err
+		python3 sitecustomize.py check truth.$n <folded >counts 2>others
+		same 'in_site at_exit in_teardown' "$(sed 's/ .*//; s/.*\.//' counts | paste -sd' ')"
+		while read -r _ all equal; do
+			[ "$all" -ge 100 ] && [ "$equal" -eq "$all" ] || fail "$python: $equal of $all: $(sort others | uniq -c | head -3; cat err)"
+		done <counts
 	done
 }
 
 @test "each CPython: samples of its start and end have functions that there are, or a reason" {
-	list=$(pythons)
-	[ -n "$list" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
+	# The first one is there when its interpreter gets known.
+	# shellcheck disable=SC2016 # for the other shell
+	record_each '"$PYTHON" -c "import time; time.sleep(1)"
+		for i in $(seq 20); do "$PYTHON" -c "" & echo $! >>pids.$N; wait $!; done'
+	n=0
 	for python in $list; do
-		# The first one is there when its interpreter gets known.
-		# shellcheck disable=SC2016 # for the other shell
-		PYTHON=$python ebprec record -q -F 1999 -o x.data -- sh -c '"$PYTHON" -c "import time; time.sleep(1)"
-			for i in $(seq 20); do "$PYTHON" -c ""; done'
-		ebprec report --folded -i x.data >folded 2>err
+		n=$((n + 1))
+		ebprec report --folded -p "$(paste -sd, pids.$n)" -i x.data >folded 2>err
 		same '' "$("$python" "${stacks%/*}/phases.py" known <folded | sort | uniq -c)"
-		read -r all some < <(awk '/_PyEval_EvalFrameDefault/ { all += $NF; if (/py::/) some += $NF } END { print all + 0, some + 0 }' folded)
-		lacking=$(sed -n 's/.*: *\([0-9]*\) of [0-9]* samples in Python code lack.*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')
+		all=$(grep _PyEval_EvalFrameDefault folded | weight)
+		some=$(grep _PyEval_EvalFrameDefault folded | weight py::)
 		# Samples of the first process, before anything of it is known, have no reason: 2 of 466 once in 40 recordings.
 		# The report mentions such samples from 5 % of all on.
-		[ "$some" -gt 100 ] && [ $((all - some - lacking)) -le $((all / 100)) ] || fail "$python: $some of $all, $lacking: $(cat err)"
+		[ "$some" -gt 100 ] && [ $((all - some - $(lacking err))) -le $((all / 100)) ] ||
+			fail "$python: $some of $all, $(lacking err): $(cat err)"
 	done
 }
 
 @test "threads that wait for the GIL and sleep have their stacks, too" {
-	python=$(pythons | head -1)
-	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
-	held_to_truth "$python" 2 3 calls --off-cpu
+	need_python
+	list=${list%%$'\n'*}
+	record_each "exec \"\$PYTHON\" '$stacks' run truth.\$N 2 3 calls"
+	held_to_truth "$list" 1 --off-cpu
 }
 
 @test "processes of milliseconds have frames from their start on, where their interpreter is known" {
@@ -107,8 +137,7 @@ f()"
 		read -r all some <counts
 		[ "$all" -gt 50 ] && [ $((some * 100)) -ge $((all * share)) ] || fail "$python: $some of $all: $(cat err)"
 		# Each that has none is counted, with the reason.
-		lacking=$(sed -n 's/.*: *\([0-9]*\) of [0-9]* samples in Python code lack.*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')
-		[ "$lacking" -ge $((all - some)) ] || fail "$python: $lacking have a reason, $all - $some: $(cat err)"
+		[ "$(lacking err)" -ge $((all - some)) ] || fail "$python: $(lacking err) have a reason, $all - $some: $(cat err)"
 		share=60
 	done
 }
@@ -126,7 +155,7 @@ alone() {
 @test "a program of milliseconds that is recorded alone has frames from its start on" {
 	list=$(pythons | sed -n '1p;$p')
 	[ -n "$list" ] || skip "needs a CPython of 3.8 to 3.13"
-	printf 'import time\nend = time.monotonic() + 0.02\nwhile time.monotonic() < end: pass\n' >short.py
+	printf 'import time\nend = time.process_time() + 0.02\nwhile time.process_time() < end: pass\n' >short.py
 	for python in $list; do
 		cache=none # it is the command itself, or the program of a script
 		case $(ldd "$python") in
@@ -169,8 +198,8 @@ alone() {
 		import time
 		def inner(): return sum(i * i for i in range(2000))
 		def work(end):
-		    while time.monotonic() < end: inner()
-		work(time.monotonic() + 1)
+		    while time.process_time() < end: inner()
+		work(time.process_time() + 1)
 	END
 	/usr/bin/python3 - <<-'END' >frozen.h
 		import marshal
@@ -198,15 +227,15 @@ depths() {
 }
 
 @test "a recursion of 300 is complete, one of 5,000 has its innermost frames, and the missing ones are counted" {
-	python=$(pythons | head -1)
-	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
+	python=${list%%$'\n'*}
 	cat >deep.py <<-'END'
 		import sys, time
 		sys.setrecursionlimit(20000)
 		def deep(n, end):
 		    if n: return deep(n - 1, end)
-		    while time.monotonic() < end: sum(range(100))
-		deep(int(sys.argv[1]), time.monotonic() + 1)
+		    while time.process_time() < end: sum(range(100))
+		deep(int(sys.argv[1]), time.process_time() + 1)
 	END
 	ebprec record -q -F 999 -o x.data -- "$python" deep.py 300
 	ebprec report --folded -i x.data >out 2>err
@@ -254,16 +283,16 @@ depths() {
 }
 
 @test "a line is that of the code, a file its path" {
-	python=$(pythons | head -1)
-	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
+	python=${list%%$'\n'*}
 	cat >lines.py <<-'END'
 		import time
 		def spin(until):
 		    x = 0
-		    while time.monotonic() < until:
+		    while time.process_time() < until:
 		        for i in range(1000): x += i * i
 		    return x
-		spin(time.monotonic() +
+		spin(time.process_time() +
 		     1)
 	END
 	ebprec record -q -F 999 -o x.data -- "$python" lines.py
@@ -287,8 +316,8 @@ python_frames() {
 
 @test "perf prints the names of Python functions that export --to perf-cache has written" {
 	need_perf
-	python=$(pythons | head -1)
-	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
+	python=${list%%$'\n'*}
 	# "import json": from the frozen importlib, and files.
 	# The first process with an interpreter makes it known, which takes some of its milliseconds.
 	cat >once.py <<-'END'
@@ -340,15 +369,14 @@ python_frames() {
 		ebprec report --folded --tid "!$program" -i x.data >other 2>>err
 		same '' "$(grep 'py::in_main' other | head -1)"
 		cat first other | awk '/_PyEval_EvalFrameDefault/ { all += $NF } /py::in_/ { some += $NF } END { print all - some }' >lacking
-		counted=$(sed -n 's/.* \([0-9]*\) of [0-9]* samples in Python code lack.*/\1/p' err | awk '{ n += $1 } END { print n + 0 }')
-		[ "$counted" -ge "$(cat lacking)" ] || fail "$python: $counted have a reason, $(cat lacking) lack frames: $(cat err)"
+		[ "$(lacking err)" -ge "$(cat lacking)" ] || fail "$python: $(lacking err) have a reason, $(cat lacking) lack frames: $(cat err)"
 	done
 	[ -n "$found" ] || skip "needs a CPython with subinterpreters, of 3.8 to 3.13"
 }
 
 @test "children after a fork and after an exec have frames" {
-	python=$(pythons | head -1)
-	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
+	python=${list%%$'\n'*}
 	cat >family.py <<-'END'
 		import os, sys, time
 		def burn(name):
@@ -407,7 +435,7 @@ python_frames() {
 }
 
 @test "--waits: a wait of a Python program is in the function of it that waits" {
-	[ -n "$(pythons)" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
 	cat >waits.py <<-'END'
 		import socket, threading, time
 		lock = threading.Lock()
@@ -420,13 +448,16 @@ python_frames() {
 		    for t in threads: t.start(); time.sleep(0.01)
 		    for t in threads: t.join()
 		ours, theirs = socket.socketpair()
-		for i in range(12): # not each wait has a stack
+		for i in range(6):
 		    run((hold,), (wait_for_lock,))
 		    run((answer, ours), (wait_for_socket, theirs))
 	END
-	for python in $(pythons); do
-		ebprec record -q -o x.data -- "$python" waits.py
-		ebprec report -q --waits --min-percent 0 --csv -i x.data >out
+	# shellcheck disable=SC2016 # for the other shell
+	record_each 'exec "$PYTHON" waits.py' --max-overhead 100
+	n=0
+	for python in $list; do
+		n=$((n + 1))
+		ebprec report -q --waits --min-percent 0 --csv -p "$(cat pid.$n)" -i x.data >out
 		# time.sleep() of 3.8 to 3.10 is a select().
 		for line in '(nanosleep|select),hold' '(nanosleep|select),answer' futex,wait_for_lock socket,wait_for_socket; do
 			grep -qE ",${line%,*},.*,py::${line#*,} \(waits.py\)" out || fail "$python: $line: $(cat out)"
@@ -440,16 +471,16 @@ through() {
 }
 
 @test "--hide interpreter leaves no frame of it between two functions of Python, and its callers as they were" {
-	python=$(pythons | head -1)
-	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
+	python=${list%%$'\n'*}
 	cat >sorts.py <<-'END'
 		import time
 		def key(v): return sum(range(v % 100))
 		def spin(until):
-		    while time.monotonic() < until:
+		    while time.process_time() < until:
 		        sorted(range(500), key=key)
 		        time.sleep(0.001)
-		spin(time.monotonic() + 1)
+		spin(time.process_time() + 1)
 	END
 	ebprec record -q -F 999 -o x.data -- "$python" sorts.py
 	for how in "" --off-cpu; do
@@ -470,8 +501,8 @@ through() {
 
 @test "perf opens a capture with Python's frames, without a message" {
 	need_perf
-	python=$(pythons | head -1)
-	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
+	python=${list%%$'\n'*}
 	ebprec record -q -F 999 -o x.data -- "$python" -c 'sum(i * i for i in range(5000000))'
 	perf script -i x.data 2>err | grep -q '\[python\]'
 	perf report --stdio -i x.data >/dev/null 2>>err
@@ -479,8 +510,8 @@ through() {
 }
 
 @test "files of --rotate have the names of their samples" {
-	python=$(pythons | head -1)
-	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
+	python=${list%%$'\n'*}
 	ebprec record -q -F 999 --rotate 1s -o x.data -- "$python" -c '
 import time
 def spin(until):
@@ -493,8 +524,8 @@ spin(time.monotonic() + 2.5)'
 }
 
 @test "scrub hides scripts below /home, and keeps functions of them, their lines, and of the programs they start" {
-	python=$(pythons | head -1)
-	[ -n "$python" ] || skip "needs a CPython of 3.8 to 3.13"
+	need_python
+	python=${list%%$'\n'*}
 	export HOME=$PWD # names from a build-id cache would hide that the capture has none
 	mkdir -p home/annabel/heist
 	cd home/annabel/heist || return

@@ -6,8 +6,7 @@
 # Suites behind --beside run at the same time as those that follow, and are shown when they are waited
 # for: at --wait in place of a suite, or at the end.  BUILD_DIR may come again between suites: those
 # behind it run there.  The files of e2e run E2E_LANES (default: a CPU each) at a time.  Live tests mostly wait:
-# the files with "# bats file_tags=parallel" run LIVE_LANES (default 1) at a time; those without it measure times
-# or shares, and run alone then.
+# their files run LIVE_LANES (default: one more than CPUs) at a time, and then those with "# runs alone: WHY" one by one.
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
@@ -68,7 +67,7 @@ run_replay() {
 # The sanitizers are many times slower, so they see a choice and the plain build sees every byte.
 run_mutate() {
 	case $build in
-	*/san-*) run mutate/random 300 scripts/mutate.sh "$build" random 1000 1 ;;
+	*/san-*) run mutate/random 300 scripts/mutate.sh "$build" random 300 1 ;;
 	*) run mutate/bytes 300 scripts/mutate.sh "$build" bytes ;;
 	esac
 }
@@ -118,8 +117,8 @@ run_lanes() {
 
 run_live() {
 	# shellcheck disable=SC2046 # names without blanks
-	run_lanes "${LIVE_LANES:-1}" $(grep -lx '# bats file_tags=parallel' tests/live/*.bats || :)
-	for file in $(grep -Lx '# bats file_tags=parallel' tests/live/*.bats || :); do run_bats_file "$file"; done
+	run_lanes "${LIVE_LANES:-$(($(nproc) + 1))}" $(grep -L '^# runs alone: ' tests/live/*.bats || :)
+	for file in $(grep -l '^# runs alone: ' tests/live/*.bats || :); do run_bats_file "$file"; done
 }
 
 # end_early WHAT - WHAT did not come to its end, which is a failure

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # How programs were called is in the capture, also of those that lived for a moment.
 # shellcheck disable=SC2016 # for sh and python3
 

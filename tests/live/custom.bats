@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # A BPF object of the user's own: the example of the documentation, and objects that are none.
 
 load ../lib/helper

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Stack copies that perf recorded (--call-graph dwarf), unwound by us and by perf.
 
 load ../lib/helper

@@ -1,5 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# runs alone: its processes hang any that looks at them, and while its probes wait no process of the machine can fork
 # Files and processes that do not answer: a process that reads them hangs, and the recording goes on.
 
 load ../lib/helper
@@ -186,12 +187,11 @@ asks_and_hangs() {
 
 # More hang than there are threads, so that each process is waited for, and each wait is short and in vain.
 @test "the start waits once for all files that do not answer, and reports files that are read later" {
-	for _ in {1..40}; do
-		nice -n 19 hangs lock far/program >ready 3>&- &
-		await grep -q ready ready
+	for i in {1..40}; do
+		nice -n 19 hangs lock far/program >"ready.$i" 3>&- &
 		loads+=($!)
-		rm ready
 	done
+	for i in {1..40}; do await grep -q ready "ready.$i"; done
 	load=${loads[0]}
 	kill -USR1 "$served"
 	sleep 0.2

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
+# runs alone: its probes are in the C library of all programs
 # Memory that a program gets and forgets, each block of it, against what valgrind finds.
 
 load ../lib/helper
@@ -126,7 +126,7 @@ shortest_end_ms() {
 @test "probes end together, not one after the other" {
 	need_uprobe_links
 	set -- "$BUILD/ebprec-record" -a --with heap --heap-lib libc.so.6
-	alone=$(before_uprobe_links shortest_end_ms "$@")
+	alone=$(before_uprobe_links end_ms "$@")
 	together=$(shortest_end_ms "$@")
 	[ $((together * 3)) -lt "$alone" ] || fail "$together ms, $alone as perf events"
 }

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # ebprec record --list: the instruments that it lists as possible here can be recorded.
 
 load ../lib/helper

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Lives of threads that are not simple: many that are short, some that never run, that exec while another
 # of them waits, that are moved, that waited before the recording began.
 

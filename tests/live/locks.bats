@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Locks by name, with the threads that held them and for how long, against a program that measures that itself.
 load ../lib/helper
 load ../lib/metrics

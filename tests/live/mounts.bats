@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Programs of other mount namespaces have their names when all that is left are the layers.
 
 load ../lib/helper

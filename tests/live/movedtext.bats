@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Code that a program laid on memory of its own, for large pages, is the file's where it is the same.
 
 load ../lib/helper

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # musl's libc has no unwind tables and no frame pointers: its rules come from its instructions.
 
 load ../lib/helper

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Our names for the places of a real recording, kernel and vdso too, are those of perf script.
 
 load ../lib/helper

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Recording inside a pid namespace: its processes by their own ids, all others as one.
 
 # shellcheck disable=SC2016 # what is in single quotes is for another shell

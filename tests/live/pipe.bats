@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # `record -o -`: what goes through a pipe is a capture for us and a pipe's file for perf.
 
 load ../lib/helper

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Truncated stacks have a reason, the file and the advice that would mend them; and code made at run time.
 load ../lib/helper
 

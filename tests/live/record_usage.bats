@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # The use of ebprec record: how it ends, its messages, options that it refuses.
 
 # shellcheck source=tests/lib/helper.bash

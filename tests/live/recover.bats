@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # A recorder that is killed leaves a file that can be read as it is, and that recover completes.
 
 load ../lib/helper
@@ -13,7 +12,7 @@ setup() {
 }
 
 # How many moments; EBPREC_KILLS=50 for the long run.
-KILLS=${EBPREC_KILLS:-5}
+KILLS=${EBPREC_KILLS:-3}
 
 @test "a recorder killed before its first flush leaves a capture that is reported as such" {
 	# A program that sleeps makes no records after those of the start, however late the kill is.

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # The rights that a recorder keeps while it records, and the owner of its files.
 
 # shellcheck disable=SC2016 # what is in single quotes is for another shell

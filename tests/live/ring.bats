@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # The last part of a recording, held in memory; files one after the other; a limit of size.
 
 load ../lib/helper

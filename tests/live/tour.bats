@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # The tour of README.md: each command in it runs on a real recording, and has an answer.
 
 # shellcheck source=tests/lib/helper.bash

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # User stacks as they are walked in BPF, against eu-stack on the same programs, stopped.
 load ../lib/helper
 

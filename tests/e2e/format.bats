@@ -38,8 +38,14 @@ streams() {
 	same "$(section "The smallest capture")" "$(od -A d -t x1z x.data)"
 }
 
-@test "each key of the recorder's account is in FORMAT.md" {
-	keys=$(sed -n 's/^\t{ "\([a-z_.]*\)", AT(.*/\1/p' "$BATS_TEST_DIRNAME/../../record/output/account.c")
+@test "each key of META and of the recorder's account is in FORMAT.md" {
+	record=$BATS_TEST_DIRNAME/../../record/output
+	sed -n 's/.*json_writer_[a-z0-9_]*(&*j, "\([a-z_]*\)".*/\1/p' "$record/meta.c" >meta
+	[ "$(wc -l <meta)" -gt 40 ] || fail "no keys of META: $(cat meta)"
+	while read -r key; do
+		grep -qE "[ .,|]$key( |,|\.)" "$format" || fail "FORMAT.md has no $key"
+	done <meta
+	keys=$(sed -n 's/^\t{ "\([a-z_.]*\)", AT(.*/\1/p' "$record/account.c")
 	[ "$(wc -l <<<"$keys")" -gt 50 ] || fail "no table of keys: $keys"
 	while read -r key; do
 		grep -qE "[ .]${key##*.}( |,|$)" "$format" || fail "FORMAT.md has no $key"

@@ -106,7 +106,8 @@ setup() {
 	ebprec report -q -i s.data --of syscalls --folded >folded
 	grep -qE '^sleep;.*clock_nanosleep' folded || fail "$(cat folded)"
 	same "$(field s.data syscalls_slow '' took_ns --top 0)" "$(weight <folded)"
-	same 0 "$(grep -cE 'bpf_trace_run|__bpf_trace|__traceiter|bpf_prog' folded || true)"
+	# Another recorder's calls that load programs are slow, too, and in such functions.
+	same 0 "$(grep -E '^(calls|sleep|strace);' folded | grep -cE 'bpf_trace_run|__bpf_trace|__traceiter|bpf_prog' || true)"
 	ebprec report -q -i s.data --of syscalls_slow | grep -q '^# .* ns  *object'
 	contains "$(ebprec report -i s.data --of syscalls_slow 2>&1 >/dev/null)" "complete ("
 }

@@ -64,7 +64,9 @@ static int place(const struct bundle_opts *opts, struct result_file *to, const c
 static int write_capture(const struct bundle_opts *opts, const char *output,
 			 const struct capture *c, struct bundle_names *o)
 {
-	struct rewrite_opts how = { .add = bundle_names_write, .add_arg = o };
+	struct rewrite_opts how = { .add = bundle_names_write,
+				    .add_arg = o,
+				    .replaces_symbols = true };
 	struct rewrite_stats stats;
 	struct result_file *to = NULL;
 	int status, err = result_file_open(output, &to);

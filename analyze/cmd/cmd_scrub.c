@@ -514,7 +514,9 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 static int write_with(const struct scrub_args *args, const struct capture *c,
 		      const struct scrub_opts *o, struct bundle_names *names)
 {
-	struct rewrite_opts how = { .add = bundle_names_write, .add_arg = names };
+	struct rewrite_opts how = { .add = bundle_names_write,
+				    .add_arg = names,
+				    .replaces_symbols = true };
 	struct capture *copy = NULL;
 	struct scrub *s = NULL;
 	struct rewrite_stats stats;

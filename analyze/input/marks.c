@@ -2,6 +2,7 @@
 #include "analyze/input/marks.h"
 
 #include <errno.h>
+#include <regex.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -467,15 +468,55 @@ int marks_add_border(const struct capture *c, const struct time_span *part, stru
 
 /* ---- times by marks ---- */
 
-static bool is_called(const struct string_table *names, const struct mark *m, const char *word)
+/* How a mark is called: by a word, or as "GROUP:/REGEX/" by its text. */
+struct call {
+	const char *word;
+	size_t group_bytes; /* of the word; 0: it has no expression */
+	regex_t regex;
+};
+
+/* A word that is no expression calls marks by itself. */
+static void call_init(struct call *c, const char *word)
+{
+	const char *colon = strstr(word, ":/");
+	size_t bytes = colon ? (size_t)(colon - word) : 0, size = strlen(word);
+	char *text;
+
+	*c = (struct call){ .word = word };
+	if (!bytes || size < bytes + 4 || word[size - 1] != '/')
+		return;
+	text = strndup(colon + 2, size - bytes - 3);
+	if (text && !regcomp(&c->regex, text, REG_EXTENDED | REG_NOSUB))
+		c->group_bytes = bytes;
+	free(text);
+}
+
+static void call_done(struct call *c)
+{
+	if (c->group_bytes)
+		regfree(&c->regex);
+}
+
+/* Whether its group is the word's, or begins with "GROUP:", and its text matches. */
+static bool matches(const struct call *c, const char *group, const char *text)
+{
+	size_t bytes = c->group_bytes;
+
+	return bytes && !strncmp(group, c->word, bytes) && (!group[bytes] || group[bytes] == ':') &&
+	       !regexec(&c->regex, text, 0, NULL, 0);
+}
+
+static bool is_called(const struct string_table *names, const struct mark *m, const struct call *c)
 {
 	const char *group = string_table_text(names, m->group),
-		   *name = string_table_text(names, m->name);
+		   *name = string_table_text(names, m->name),
+		   *text = string_table_text(names, m->text), *word = c->word;
 	size_t bytes = strlen(group);
 
-	return !strcmp(name, word) || !strcmp(string_table_text(names, m->text), word) ||
+	return !strcmp(name, word) || !strcmp(text, word) ||
 	       (!strncmp(word, group, bytes) && word[bytes] == '/' &&
-		!strcmp(word + bytes + 1, name));
+		!strcmp(word + bytes + 1, name)) ||
+	       matches(c, group, text);
 }
 
 struct parts {
@@ -514,13 +555,15 @@ int marks_times(const struct marks *m, const struct string_table *names, const c
 		const struct filter *filter, struct time_span **out, size_t *count)
 {
 	struct parts p = { 0 };
+	struct call call;
 	int err = 0;
 
+	call_init(&call, what);
 	for (size_t i = 0; !err && i < m->count; i++) {
 		const struct mark *mark = &m->marks[i];
 		struct time_span when = { mark->time_ns, mark->time_ns };
 
-		if (mark->kind == TRACE_DATA_MARK_END || !is_called(names, mark, what))
+		if (mark->kind == TRACE_DATA_MARK_END || !is_called(names, mark, &call))
 			continue;
 		if (mark->span != MARKS_NONE)
 			when = (struct time_span){ m->spans[mark->span].start_ns,
@@ -531,13 +574,14 @@ int marks_times(const struct marks *m, const struct string_table *names, const c
 		if (!err)
 			p.list[p.count++] = when;
 	}
+	call_done(&call);
 	return hand_over(&p, err, out, count);
 }
 
 static bool is_span_called(const struct marks *m, const struct string_table *names, size_t span,
-			   const char *word)
+			   const struct call *call)
 {
-	return is_called(names, &m->marks[m->spans[span].begin], word);
+	return is_called(names, &m->marks[m->spans[span].begin], call);
 }
 
 /*
@@ -580,18 +624,21 @@ static int find_one_span(const struct marks *m, const struct string_table *names
 {
 	const struct markspan *found = NULL;
 	struct one_span one;
+	struct call call;
 	int err = read_one_span(word, &one);
 
 	*count = 0;
 	if (err)
 		return err;
+	call_init(&call, one.name);
 	for (size_t i = 0; i < m->span_count; i++) {
-		if (!is_span_called(m, names, i, one.name))
+		if (!is_span_called(m, names, i, &call))
 			continue;
 		++*count;
 		if (one.which ? *count == one.which : is_slower(&m->spans[i], found))
 			found = &m->spans[i];
 	}
+	call_done(&call);
 	free(one.name);
 	if (!found)
 		return *count ? -ERANGE : -ENOENT;
@@ -613,16 +660,19 @@ int marks_during(const struct marks *m, const struct string_table *names, const 
 {
 	const struct markspan *one;
 	struct parts p = { 0 };
+	struct call call;
 	int err = 0;
 
 	*missing = span;
 	*tid = 0;
+	call_init(&call, span);
 	for (size_t i = 0; !err && i < m->span_count; i++) {
-		if (!is_span_called(m, names, i, span))
+		if (!is_span_called(m, names, i, &call))
 			continue;
 		join_thread(m, &m->spans[i], !p.count, tid);
 		err = add_part(&p, m->spans[i].start_ns, m->spans[i].end_ns);
 	}
+	call_done(&call);
 	if (!err && !p.count) {
 		err = find_one_span(m, names, span, &one, count);
 		if (!err)
@@ -639,17 +689,22 @@ int marks_between(const struct marks *m, const struct string_table *names, const
 	bool begun = false, seen = false;
 	uint64_t since_ns = 0;
 	struct parts p = { 0 };
+	struct call begin, end;
 	int err = 0;
 
+	call_init(&begin, from);
+	call_init(&end, to);
 	for (size_t i = 0; !err && i < m->count; i++) {
-		if (begun && is_called(names, &m->marks[i], to)) {
+		if (begun && is_called(names, &m->marks[i], &end)) {
 			err = add_part(&p, since_ns, m->marks[i].time_ns);
 			begun = false;
-		} else if (!begun && is_called(names, &m->marks[i], from)) {
+		} else if (!begun && is_called(names, &m->marks[i], &begin)) {
 			begun = seen = true;
 			since_ns = m->marks[i].time_ns;
 		}
 	}
+	call_done(&begin);
+	call_done(&end);
 	*missing = seen ? to : from;
 	return hand_over(&p, err, out, count);
 }

@@ -72,7 +72,8 @@ int marks_times(const struct marks *m, const struct string_table *names, const c
  * "NAME#17" for the 17th that began; a span whose name is the entire word comes first.
  *
  * The times of all spans that are called so, or from each mark that is called from to the next one that
- * is called to; rising and apart.  A mark is called by its text, its name, or GROUP/NAME.  *out is
+ * is called to; rising and apart.  A mark is called by its text, its name, GROUP/NAME, or GROUP:/REGEX/ (an extended
+ * expression that is in the text of a mark of that group, or of GROUP:anything: lines of a journal).  *out is
  * owned.  -ENOENT: there is none; then *missing is the word that nothing is called.  -ERANGE: there are
  * spans of that name, as many as *count, but no 17th, or none that ended.  -ENOMEM.
  * *tid: the thread that all these spans are of; 0: they are of several.

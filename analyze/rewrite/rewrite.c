@@ -149,7 +149,7 @@ static bool is_retained(const struct rewrite *rw, const struct capture_object *o
 	if (rw->opts->edit)
 		return true;
 	if (rw->opts->add)
-		return o->kind != EBX_SYMTAB;
+		return o->kind != EBX_SYMTAB || !rw->opts->replaces_symbols;
 	if (rw->opts->filter && o->kind == EBX_BORDER)
 		return false;
 	return o->kind != EBX_META ||

@@ -35,11 +35,11 @@ struct rewrite_opts {
 	const struct filter *filter; /* its time is taken; NULL: all */
 	bool plain;
 	/*
-	 * Nothing is taken away and objects are added: called once, to write them.  Symbol tables of
-	 * the source are left out, for the new ones to replace.  NULL: no.
+	 * Nothing is taken away and objects or records are added: called once, to write them.  NULL: no.
 	 */
 	int (*add)(void *arg, struct writer *w);
 	void *add_arg;
+	bool replaces_symbols; /* by add(): symbol tables of the source are left out */
 	/* The border of a slice (analyze/input/slice_border.h), which replaces that of the source; NULL: none. */
 	const struct buf *border;
 	const struct rewrite_edit *edit; /* all is written, as this leaves it; NULL: no */

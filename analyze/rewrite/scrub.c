@@ -11,6 +11,7 @@
 #include "format/base/cursor.h"
 #include "format/payload/switch_fields.h"
 #include "format/perf/perfrec.h"
+#include "format/perf/trace_data.h"
 
 /* Where the kernel is when it was not moved by lot, and its highest addresses, which never are. */
 #define KERNEL_TEXT  0xffffffff81000000ULL
@@ -357,6 +358,18 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
 	}
 }
 
+/* The text of a journal's line may be anything; its time, level and unit stay. */
+static void blank_log(struct scrub *s, uint8_t *raw, size_t raw_bytes)
+{
+	struct trace_data_mark m;
+
+	if (s->learning || trace_data_mark_decode(raw, raw_bytes, &m) ||
+	    strncmp(m.group, "log:", 4) || !*m.message)
+		return;
+	memset(raw + ((const uint8_t *)m.message - raw), 0, strlen(m.message));
+	s->stats.dropped_count++;
+}
+
 /*
  * Fields that are known stay, texts and addresses among them as they become, and how the walk of the user stack
  * ended; all else is blanked.
@@ -429,6 +442,8 @@ static bool edit_sample(struct scrub *s, const struct capture_attr *attr, uint8_
 	if (perfrec_sample(rec, h->size, &attr->attr, &sample, NULL) ||
 	    perfrec_sample_rest(rec, h->size, &attr->attr, &rest))
 		return false;
+	if (sample.raw)
+		blank_log(s, rec + (sample.raw - rec), sample.raw_bytes);
 	if (sample.raw)
 		edit_raw(s, &s->events[attr - attrs], rec + (sample.raw - rec), sample.raw_bytes);
 	if (s->learning)

@@ -34,6 +34,8 @@ struct command {
 	X(script, COMMAND_SHOWS, "every sample as text, as perf script prints it")               \
 	X(diff, COMMAND_SHOWS, "what changed between two captures, and what is noise")           \
 	X(marks, COMMAND_SHOWS, "moments and spans that programs marked")                        \
+	X(journal, COMMAND_WRITES,                                                               \
+	  "put the lines of the system's journal into a capture, as marks")                      \
 	X(mark, COMMAND_ACTS, "put a mark into the recording that is running")                   \
 	X(snapshot, COMMAND_ACTS, "write what a recording with --ring has in memory")            \
 	X(info, COMMAND_SHOWS, "everything that is inside a capture")                            \

@@ -37,6 +37,9 @@ static const char *const naming_paths[] = {
 	"/etc/containers/storage.conf",
 	"/usr/share/containers/storage.conf",
 };
+/* Where the system's journals are, and which of them are of this machine. */
+static const char *const journal_paths[] = { "/var/log/journal", "/run/log/journal",
+					     "/etc/machine-id" };
 /* Names of hosts, certificates; and where libraries may lie that are loaded for it. */
 static const char *const network_paths[] = { "/etc", "/run/systemd/resolve", "/run/nscd", "/usr",
 					     "/opt", "/nix/store",           "/gnu/store" };
@@ -221,6 +224,8 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 	add(&p->read, "ebprec.data");
 	add(&p->read, "ebprec.data.old");
 	add_all(&p->read, system_paths, sizeof(system_paths) / sizeof(system_paths[0]));
+	if (find(u, "journal"))
+		add_all(&p->read, journal_paths, sizeof(journal_paths) / sizeof(journal_paths[0]));
 	if (find(u, "symfs"))
 		add_naming(p, text_of(u, opts, "symfs"));
 	if (p->network)

@@ -130,6 +130,8 @@ static enum cli_result switch_part(struct record_opts *o, const char *word, size
 			     names[k], names[k]);
 	if (k < PART_COUNT)
 		*(bool *)((char *)o + parts[k].offset) = on;
+	else if (metriclist[k - PART_COUNT].at_end)
+		*(bool *)((char *)o + metriclist[k - PART_COUNT].at_end) = on;
 	else if (on)
 		o->metrics |= 1u << (k - PART_COUNT);
 	else
@@ -431,6 +433,14 @@ static enum cli_result read_limits(struct record_opts *o, struct option_error *e
 	if (o->ring && (o->rotate || o->max_file_bytes))
 		return wrong(error, "options '--ring' and '--%s' exclude each other",
 			     o->rotate ? o->rotate_name : "max-size");
+	if (o->journal && (o->ring || o->rotate || o->max_file_bytes))
+		return wrong(
+			error,
+			"options '--with journal' and '--%s' exclude each other ('ebprec journal "
+			"FILE' reads it for each file)",
+			o->ring     ? "ring"
+			: o->rotate ? o->rotate_name
+				    : "max-size");
 	if (o->ring && (o->bundle || o->html))
 		return wrong(error, "options '--ring' and '--%s' exclude each other",
 			     o->bundle ? "bundle" : "html");
@@ -499,12 +509,13 @@ static enum cli_result derive(struct record_opts *o, unsigned max_freq_hz,
 	if (o->interval_ns < 100000000)
 		return wrong(error, "option '--interval' needs at least 0.1 seconds");
 	if (!strcmp(o->output, "-")) {
-		if (o->ring || o->rotate || o->bundle || o->html)
+		if (o->ring || o->rotate || o->bundle || o->html || o->journal)
 			return wrong(error, "options '--output -' and '--%s' exclude each other",
 				     o->ring     ? "ring"
 				     : o->rotate ? o->rotate_name
 				     : o->bundle ? "bundle"
-						 : "html");
+				     : o->html   ? "html"
+						 : "with journal");
 		o->to_pipe = true;
 		o->output = "standard output";
 	}

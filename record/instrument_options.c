@@ -77,7 +77,11 @@ static int read_word(struct record_opts *o, size_t place, const char *word, size
 	else if (option->kind == CATALOGUE_UINT && value)
 		taken = read_number(value, value_bytes,
 				    (unsigned *)((char *)o + option->offset) + place);
-	else if (option->kind == CATALOGUE_FILE && value_bytes)
+	else if (option->kind == CATALOGUE_TEXT && value_bytes) {
+		*(struct record_file *)((char *)o + option->offset) =
+			(struct record_file){ value, value_bytes };
+		return 0;
+	} else if (option->kind == CATALOGUE_FILE && value_bytes)
 		return instrument_options_add_lib(o, value, value_bytes, error);
 	if (taken)
 		return 0;

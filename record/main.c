@@ -292,6 +292,73 @@ static void prepare_page(struct name_bundler *b, const char *output, const char 
 			      html, output);
 }
 
+/* A copy that ends; NULL where nothing was given, or without memory. */
+static char *copy_words(const struct record_file *words)
+{
+	char *copy = words->bytes ? strndup(words->name, words->bytes) : NULL;
+
+	for (char *c = copy; c && *c; c++)
+		*c = *c == '+' ? ',' : *c;
+	return copy;
+}
+
+static void prepare_journal(struct name_bundler *b, const struct record_opts *opts)
+{
+	char *priority = copy_words(&opts->journal_priority),
+	     *units = copy_words(&opts->journal_units);
+	int err = name_bundler_fork_journal(b, opts->output, priority, units);
+
+	if (err)
+		print_message("cannot read the journal: %s, skipping (ebprec journal %s)",
+			      err == -ENOENT ? "there is no ebprec beside this program"
+					     : strerror(-err),
+			      opts->output);
+	free(priority);
+	free(units);
+}
+
+static void add_journal(struct name_bundler *b, const char *output)
+{
+	if (name_bundler_run(b, true))
+		print_message("'%s' is without lines of the journal, skipping", output);
+}
+
+/* The processes that wait until the recording has ended. */
+struct followers {
+	struct name_bundler journal, names, page;
+	char *gone_dir; /* owned */
+};
+
+static void prepare_followers(struct followers *f, const struct record_opts *opts)
+{
+	if (opts->journal)
+		prepare_journal(&f->journal, opts);
+	if (opts->bundle)
+		prepare_bundle(&f->names, opts->output, &f->gone_dir);
+	if (opts->html)
+		prepare_page(&f->page, opts->output, opts->html);
+}
+
+/* failed: the recording is not as it was to be; a page of it is made all the same. */
+static void run_followers(struct followers *f, const struct record_opts *opts,
+			  struct deleted_files *gone, bool failed)
+{
+	if (f->journal.pid && !failed)
+		add_journal(&f->journal, opts->output);
+	if (f->names.pid && !failed)
+		bundle(&f->names, gone, opts->output);
+	if (f->page.pid && name_bundler_run(&f->page, false))
+		print_message("there is no page '%s', skipping", opts->html);
+}
+
+static void followers_done(struct followers *f)
+{
+	name_bundler_done(&f->page);
+	name_bundler_done(&f->names);
+	name_bundler_done(&f->journal);
+	free(f->gone_dir);
+}
+
 /* The processes that it starts as itself.  False: it is none of them. */
 static bool serve(const char *option, int *status)
 {
@@ -316,11 +383,10 @@ int main(int argc, char **argv)
 	struct option_error error;
 	struct screen screen = { 0 };
 	struct record_opts opts;
-	struct name_bundler bundler = { 0 }, page = { 0 };
+	struct followers followers = { 0 };
 	struct deleted_files gone = { 0 };
-	char *gone_dir = NULL;
 	char failure[1024] = "";
-	int exit_status;
+	int exit_status, err;
 
 	/* Those that it starts as itself would be called "exe", in everybody's captures. */
 	(void)prctl(PR_SET_NAME, "ebprec-record");
@@ -359,24 +425,18 @@ int main(int argc, char **argv)
 
 	if (opts.html && !can_write_page(opts.html))
 		return EXIT_FAILURE;
-	if (opts.bundle)
-		prepare_bundle(&bundler, opts.output, &gone_dir);
-	if (opts.html)
-		prepare_page(&page, opts.output, opts.html);
-	gone.dir = bundler.pid ? gone_dir : NULL;
+	prepare_followers(&followers, &opts);
+	gone.dir = followers.names.pid ? followers.gone_dir : NULL;
 	opts.gone = &gone;
-	if (recording_run(&opts, &ui, &account, &exit_status, failure)) {
+	err = recording_run(&opts, &ui, &account, &exit_status, failure);
+	if (err) {
 		clear_status(&screen);
 		print_message("%s", failure);
-	} else if (bundler.pid && account.round_count) {
-		bundle(&bundler, &gone, opts.output);
 	}
-	if (page.pid && account.round_count && name_bundler_run(&page, false))
-		print_message("there is no page '%s', skipping", opts.html);
-	name_bundler_done(&page);
-	name_bundler_done(&bundler);
+	if (account.round_count)
+		run_followers(&followers, &opts, &gone, err);
 	deleted_files_done(&gone);
-	free(gone_dir);
+	followers_done(&followers);
 	if (account.round_count > 1)
 		show_summary(&screen, opts.output, &account);
 	if (account.round_count > 1 && opts.verbose)

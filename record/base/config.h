@@ -32,6 +32,9 @@ struct record_opts {
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;
 	const char *ring, *rotate, *slower, *pmu;
+	bool journal; /* --with journal: its lines are put into the file at the end */
+	struct record_file journal_priority,
+		journal_units;   /* as given; units with '+' between them */
 	const char *html;        /* a page that is written at the end; NULL: none */
 	const char *rotate_name; /* of the option that gave rotate: perf calls it otherwise */
 	uint64_t duration_ns;    /* 0: until it is stopped */

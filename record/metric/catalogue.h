@@ -16,6 +16,7 @@ struct catalogue_option {
 		CATALOGUE_FLAG = 1, /* bool; without a value */
 		CATALOGUE_UINT,     /* unsigned of the instrument, from 1 on */
 		CATALOGUE_FILE,     /* appended to heap_libs */
+		CATALOGUE_TEXT,     /* struct record_file: what is behind the equals sign */
 		CATALOGUE_REST,     /* const char *: all behind the colon; it has no name */
 	} kind;
 	const char *name, *value_name; /* NULL: none */
@@ -26,11 +27,12 @@ struct catalogue_entry {
 	const char *name, *summary;
 	const char *costs; /* for people, as measured */
 	/* The BPF object; its tables and events are found by their names (bpf/lib/table.bpf.h).  NULL: it
-	 * needs none, it is record/counters. */
+	 * needs none, it is record/counters, or read when the recording ended. */
 	const void *(*elf)(size_t *size_bytes);
 	bool named;                 /* only when it is named: 'all' does not mean it */
 	const char *(*lacks)(void); /* what it needs besides, and is not there; NULL: nothing */
 	const struct catalogue_option *options; /* up to one of kind 0; NULL: none */
+	size_t at_end; /* no table: a bool of struct record_opts that is set instead; 0: it has tables */
 };
 
 #define CATALOGUE_MAX RECORD_INSTRUMENTS_MAX

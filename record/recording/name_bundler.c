@@ -43,7 +43,7 @@ static bool find_analyzer(char path[PATH_MAX])
 
 /* argv[word] and the rest are left out when it is to go without a folder. */
 struct job {
-	const char *argv[8];
+	const char *argv[10];
 	size_t word;
 	bool as_invoker; /* as the user that called sudo */
 };
@@ -161,6 +161,23 @@ int name_bundler_fork_page(struct name_bundler *b, const char *path, const char 
 			   7,
 			   true };
 
+	return fork_job(b, &job);
+}
+
+int name_bundler_fork_journal(struct name_bundler *b, const char *path, const char *priority,
+			      const char *units)
+{
+	struct job job = { { "ebprec", "journal", "-q", "-i", path }, 9, false };
+	size_t count = 5;
+
+	if (priority) {
+		job.argv[count++] = "--priority";
+		job.argv[count++] = priority;
+	}
+	if (units) {
+		job.argv[count++] = "--units";
+		job.argv[count++] = units;
+	}
 	return fork_job(b, &job);
 }
 

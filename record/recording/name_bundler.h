@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * name_bundler - has the analyzer put names into a capture that was just made, or write a page of it
+ * name_bundler - has the analyzer put names into a capture that was just made, write a page of it, or put
+ * in the lines of the journal
  *
  * The recorder itself looks up no symbol.  `ebprec` is looked for beside this program, then in
  * ../../bin as `make install` puts it, and is run as the same user.  It needs rights that the
@@ -29,6 +30,12 @@ int name_bundler_fork(struct name_bundler *b, const char *path, const char *dir)
 int name_bundler_check_page(const char *html);
 /* The process that will run `ebprec report -q --html HTML`, which runs as the user that called sudo. */
 int name_bundler_fork_page(struct name_bundler *b, const char *path, const char *html);
+/*
+ * The process that will run `ebprec journal -q PATH`.  priority, units: of its options; NULL: not given, else borrowed
+ * until it was forked.
+ */
+int name_bundler_fork_journal(struct name_bundler *b, const char *path, const char *priority,
+			      const char *units);
 /* Has it run and waits for it.  -EIO: it failed and has printed why. */
 int name_bundler_run(struct name_bundler *b, bool has_dir);
 /* A process that was not to run ends.  A zeroed struct is fine. */

@@ -1,0 +1,60 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec record --with journal: lines that arrived while it was recorded are marks of the capture.
+
+load ../lib/helper
+
+setup() {
+	need_bpf
+	need_perf
+	[ -x /lib/systemd/systemd-journal-remote ] || skip "needs systemd-journal-remote"
+	[ -s /etc/machine-id ] || skip "this machine has no id"
+	cd "$BATS_TEST_TMPDIR" || return
+	cat >write_lines <<-'END'
+		#!/bin/bash
+		# Writes a journal with a line of now for each argument PRIORITY:UNIT:TEXT.
+		folder=/var/log/journal/$(cat /etc/machine-id)
+		mkdir -p "$folder"
+		for line; do
+			IFS=: read -r priority unit text <<<"$line"
+			perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC,CLOCK_REALTIME -e '
+				my ($mono, $wall) = (clock_gettime(CLOCK_MONOTONIC), clock_gettime(CLOCK_REALTIME));
+				printf "__REALTIME_TIMESTAMP=%d\n__MONOTONIC_TIMESTAMP=%d\n_BOOT_ID=%s\n", $wall * 1e6, $mono * 1e6, "3" x 32;
+				printf "PRIORITY=%s\n_PID=%d\n_SYSTEMD_UNIT=%s\nMESSAGE=%s\n\n", $ARGV[0], $$, $ARGV[1], $ARGV[2];
+				open(my $f, ">>", "written"); printf $f "%d\n", $mono * 1e6;' "$priority" "$unit" "$text"
+		done >lines
+		/lib/systemd/systemd-journal-remote -o "$folder/system.journal" lines 2>/dev/null
+	END
+	chmod 755 write_lines
+}
+
+# with_journal CMD... - runs CMD where the system's journal is an empty one
+with_journal() {
+	mkdir -p /var/log/journal
+	# shellcheck disable=SC2016 # for the inner shell
+	unshare -m --propagation unchanged sh -c '
+		mount --make-rprivate /var 2>/dev/null
+		mount -t tmpfs none /var/log/journal && exec "$@"' sh "$@"
+}
+
+@test "lines of the units and levels that are asked for are marks of that time" {
+	with_journal ebprec record -q --with journal:priority=warning,units=app.service+db.service -o x.data -- \
+		./write_lines "3:app.service:disk failed" "6:app.service:went on" "4:db.service:slow" "3:other.service:no"
+	ebprec marks --json x.data >marks.json
+	same "log:err app.service disk failed,log:warning db.service slow" \
+		"$(jq -r '[.marks[] | "\(.group) \(.name) \(.text)"] | join(",")' marks.json)"
+	same "$(sed -n '1p;3p' written)" "$(jq -r '.marks[].time_ns / 1000 | floor' marks.json)"
+	ebprec info x.data >info.txt
+	grep -qx '  state *finished' info.txt
+	grep -qx '  any *no' info.txt
+	# perf reads them, too.
+	same 2 "$(perf script -i x.data 2>perf.err | grep -c 'ebprec:mark')"
+}
+
+@test "without a journal there is a message, and the recording" {
+	with_journal ebprec record -q --with journal -o x.data -- true
+	ebprec info x.data >info.txt
+	run ebprec record --with journal -o - -- true
+	[ "$status" -eq 2 ]
+	contains "$output" "options '--output -' and '--with journal' exclude each other"
+}

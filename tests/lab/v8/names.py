@@ -48,20 +48,24 @@ def constants(path):
 
 
 class Heap:
-    def __init__(self, pid, c):
+    def __init__(self, pid, all_constants):
+        def c(beginning):
+            """The value whose name begins so: types at its end changed over time."""
+            return next(v for n, v in sorted(all_constants.items()) if n.startswith(beginning))
+
         self.file = os.open("/proc/%d/mem" % pid, os.O_RDONLY)
         self.reads = 0
-        self.map_type = c["class_Map__instance_type__uint16_t"]
-        self.function = c["type_JSFunction__JS_FUNCTION_TYPE"]
-        self.shared_type = c["type_SharedFunctionInfo__SHARED_FUNCTION_INFO_TYPE"]
-        self.scope_type = c["type_ScopeInfo__SCOPE_INFO_TYPE"]
-        self.script_type = c["type_Script__SCRIPT_TYPE"]
-        self.shared = c["class_JSFunction__shared__SharedFunctionInfo"]
-        self.name = c["class_SharedFunctionInfo__name_or_scope_info__Object"]
-        self.script = c["class_SharedFunctionInfo__script_or_debug_info__HeapObject"]
-        self.script_name = c["class_Script__name__Object"]
-        self.length = c["class_String__length__int32_t"]
-        self.slot = c["off_fp_function"]
+        self.map_type = c("class_Map__instance_type__")
+        self.function = c("type_JSFunction__")
+        self.shared_type = c("type_SharedFunctionInfo__")
+        self.scope_type = c("type_ScopeInfo__")
+        self.script_type = c("type_Script__")
+        self.shared = c("class_JSFunction__shared__")
+        self.name = c("class_SharedFunctionInfo__name_or_scope_info__")
+        self.script = c("class_SharedFunctionInfo__script_")
+        self.script_name = c("class_Script__name__")
+        self.length = c("class_String__length__")
+        self.slot = c("off_fp_function")
 
     def read(self, addr, form):
         self.reads += 1
@@ -173,8 +177,10 @@ def main():
         for i, (pc, read) in enumerate(stack):
             text = find(pc - (i > 0))
             counts["frames"] += 1
-            if text.startswith("JS:"):
-                how = "none" if not read else "equal" if text[3:].lstrip("~^+*").startswith((read[0] or "") + " ") else "other"
+            kind, _, function = text.partition(":")
+            if kind in ("JS", "LazyCompile", "Function", "Script"):  # all but the first up to node 18
+                name = function.lstrip("~^+*'")  # the quote from node 24 on
+                how = "none" if not read else "equal" if name.startswith((read[0] or "") + " ") else "other"
                 counts[("innermost " if not i else "caller ") + how] += 1
             elif read:
                 counts["built-in function"] += 1

@@ -36,6 +36,7 @@ enum runtime_kind {
 	RUNTIME_NONE,
 	RUNTIME_PYTHON,
 	RUNTIME_OTHER, /* one that is not understood: of the description only eval is there */
+	RUNTIME_V8,
 };
 
 /* How the place in a frame's code is stored. */
@@ -65,6 +66,31 @@ struct runtime_python_offsets {
 	__u16 version;                    /* 0x030b: 3.11 */
 };
 
+/*
+ * Offsets of V8's objects, in bytes from where an object begins, and their types, as maps have them.  A tagged pointer
+ * is 1 above that.
+ */
+struct runtime_v8_offsets {
+	__u16 is_understood; /* 0: nothing else is there */
+	__u16 map_type;
+	__u16 function_first, function_count; /* types of functions */
+	__u16 function_shared;
+	__u16 shared_type, shared_name, shared_script;
+	__u16 shared_token; /* two bytes: from the word "function" to where the function begins */
+	__u16 scope_type;
+	__u16 script_type, script_name;
+	/*
+	 * Compiled code: an object of stream_type, whose instructions begin at stream_head, and which points to
+	 * a Code, or, of stream_type 0, is one.
+	 */
+	__u16 code_type; /* 0: not known */
+	__u16 stream_type, stream_head;
+	__u16 code_start, code_size; /* 8 and 4 bytes; code_start 0: there is none */
+	__u16 code_deopt,
+		deopt_index; /* a Code's deoptimization data, and its element with the function */
+	__u16 wrapper_type;  /* of what that may be around the function; 0: it is not */
+};
+
 /* Code of the interpreter that runs the program, one entry of it a native frame. */
 struct runtime_range {
 	__u64 start, size_bytes;
@@ -76,8 +102,13 @@ struct runtime_desc {
 	struct runtime_range eval[RUNTIME_EVAL_RANGES];
 	__u64 state; /* _PyRuntime */
 	__u64 code_type, text_type, bytes_type;
-	struct runtime_python_offsets python;
-	__u16 pad[3];
+	union {
+		struct {
+			struct runtime_python_offsets python;
+			__u16 pad[3];
+		};
+		struct runtime_v8_offsets v8;
+	};
 };
 
 /* A file with an interpreter, by device (major << 20 | minor) and inode as the kernel has them. */
@@ -114,6 +145,13 @@ struct runtime_early {
 #define RUNTIME_FRAME_ENTRY (1ULL << 63)
 /* An entry without any frame. */
 #define RUNTIME_FRAME_NOTHING (1ULL << 62)
+/*
+ * A word of a function of V8's has the index of its native frame.  The frame's place becomes the function's, or, with
+ * RUNTIME_FRAME_BEHIND, the function called what runs there.  The low bits of the native address stand where others
+ * have the instruction, for the frames may have been found anew.
+ */
+#define RUNTIME_FRAME_BEHIND      (1ULL << 62)
+#define RUNTIME_FRAME_INDEX(word) ((word) >> RUNTIME_FRAME_BITS & 0x3ff)
 /* The rest is the offset in the recording's file of interpreted code. */
 #define RUNTIME_FRAME_BITS         44
 #define RUNTIME_INSTR_BITS         20
@@ -134,7 +172,7 @@ struct runtime_code_event {
 	__u32 pid;
 	__u32 id;
 	__u32 desc; /* number of its runtime_desc */
-	__s32 first_line;
+	__s32 first_line; /* of V8: the place in the source text where the function begins; -1: not known */
 	struct runtime_text name, qualname, file;
 	__u32 line_bytes; /* of lines[], at most RUNTIME_LINES_BYTES: those behind do not fit */
 	__u8 name_text[RUNTIME_NAME_BYTES];
@@ -147,6 +185,7 @@ struct runtime_code_event {
 
 _Static_assert(sizeof(struct runtime_range) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_v8_offsets) == 40, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_desc) == 128, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");

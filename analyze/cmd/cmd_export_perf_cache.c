@@ -59,7 +59,7 @@ static bool is_interpreted(const struct bundle *b)
 {
 	const struct resolver_file *file = &bundle_head(b)->file;
 
-	return !strcmp(file->path, INTERPRETED_CODE_FILE) && file->build_id.size_bytes > 1;
+	return interpreted_code_is_file(file->path) && file->build_id.size_bytes > 1;
 }
 
 static int write_files(const struct bundle_merge *files, const char *dir, size_t *names)

@@ -108,7 +108,8 @@ bool scrub_symtab(struct scrub *s, uint8_t *data, size_t size_bytes)
 		return false;
 	edit_sources(s, data + at - frames * SYMTAB_FRAME_BYTES, frames, (char *)data + at,
 		     size_bytes - at);
-	if (s->learning && strncmp((char *)data + at, INTERPRETED_CODE_FILE, size_bytes - at) != 0)
+	if (s->learning && (!memchr(data + at, '\0', size_bytes - at) ||
+			    !interpreted_code_is_file((char *)data + at)))
 		s->seen.bundled_count++;
 	for (size_t i = 0; i < places; i++) {
 		uint8_t *place = data + SYMTAB_HEAD_BYTES + i * place_bytes;

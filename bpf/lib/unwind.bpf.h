@@ -67,7 +67,12 @@ struct walk_state {
 	 * bytes together. */
 	__u8 call[8], code[PROLOGUE_BYTES];
 	__u64 frames[WALK_FRAMES_MAX];
+	/* By which a step from that frame was made, | WALK_FP_*; 0: it was not made by the frame pointer. */
+	__u64 fps[WALK_FRAMES_MAX];
 };
+
+/* pc is in code without a file; pc is where the thread is, and not a return address. */
+enum { WALK_FP_MADE = 1, WALK_FP_EXACT = 2, WALK_FP_BITS = 7 };
 
 enum { WALK_BY_CFI = 1, WALK_BY_FP = 2 };
 
@@ -346,6 +351,17 @@ static __always_inline struct walk_map *walk_map_of(struct walk_state *w, __u64 
 	return m;
 }
 
+static __always_inline void walk_store_fp(struct walk_state *w, const struct walk_map *m)
+{
+	__u64 n = (__u64)w->n - 1, fp = w->regs.fp;
+
+	barrier_var(n);
+	if (n >= WALK_FRAMES_MAX || fp & WALK_FP_BITS)
+		return;
+	w->fps[n] = fp | (m->kind == WALK_MADE ? WALK_FP_MADE : 0) |
+		    (w->regs.flags & UNWIND_F_CALLER ? 0 : WALK_FP_EXACT);
+}
+
 /*
  * A step by the frame pointer, to be believed when its pc turns out to be code.  stepped: the step to here was
  * one, too; a chain of frame pointers ends with 0.
@@ -361,8 +377,10 @@ static __always_inline void walk_guess(struct walk_state *w, const struct walk_m
 		w->why = UNWIND_COMPLETE;
 		return;
 	}
-	if ((m->kind == WALK_MADE && walk_skips_callers(m->start, m->end)) ||
-	    unwind_step_fp(UNWIND_X86_64, &w->regs, w))
+	if (m->kind == WALK_MADE && walk_skips_callers(m->start, m->end))
+		return;
+	walk_store_fp(w, m);
+	if (unwind_step_fp(UNWIND_X86_64, &w->regs, w))
 		return;
 	w->why = UNWIND_OK;
 	w->why_guess = why;
@@ -392,6 +410,7 @@ __attribute__((noinline)) int walk_one(__u32 index)
 	w->how |= stepped ? WALK_BY_FP : 0;
 	w->guessed = 0;
 	w->frames[n] = w->regs.pc;
+	w->fps[n] = 0;
 	w->n = n + 1;
 	if (!m || m->kind == WALK_PENDING) {
 		w->why = m ? UNWIND_NO_TABLE : UNWIND_NO_MAPPING;
@@ -492,6 +511,7 @@ static __always_inline void walk_start(struct walk_state *w)
 	w->map_count = 0;
 	w->runtime = 0;
 	w->window_addr = NO_WINDOW;
+	w->fps[0] = 0;
 }
 
 /* Walks from w->gprs on; w->frames, n, how and why are the result. */

@@ -196,18 +196,6 @@ static __always_inline __u32 python_instr(const struct runtime_state *s,
 	return at < RUNTIME_INSTR_MASK ? at + 1 : 0;
 }
 
-static __always_inline int python_put(struct runtime_state *s, __u64 word)
-{
-	__u64 n = s->n;
-
-	barrier_var(n);
-	if (n >= RUNTIME_WALK_MAX || n >= runtime_max_frames)
-		return 1;
-	s->words[n] = word;
-	s->n = n + 1;
-	return 0;
-}
-
 /* An entry of the eval loop ends here. */
 static __always_inline int python_put_entry(struct runtime_state *s)
 {
@@ -218,7 +206,7 @@ static __always_inline int python_put_entry(struct runtime_state *s)
 		s->words[last] |= RUNTIME_FRAME_ENTRY;
 		return 0;
 	}
-	return python_put(s, RUNTIME_FRAME_ENTRY | RUNTIME_FRAME_NOTHING);
+	return runtime_put(s, RUNTIME_FRAME_ENTRY | RUNTIME_FRAME_NOTHING);
 }
 
 /* 1: the walk ends. */
@@ -259,7 +247,7 @@ __attribute__((noinline)) int runtime_python_frame(__u32 index)
 	s->at = previous;
 	if (!s->code_id)
 		return 0;
-	return python_put(s, word | (entry ? RUNTIME_FRAME_ENTRY : 0));
+	return runtime_put(s, word | (entry ? RUNTIME_FRAME_ENTRY : 0));
 }
 
 static long python_frame(__u32 index, void *ctx)

@@ -45,6 +45,11 @@ struct runtime_state {
 	__u64 next_interpreter; /* 0: there is one alone */
 	__u64 fs_base;
 	struct runtime_code_key key; /* of the code that was looked for last */
+	/* The text that was found last: where its characters are, how many there are, and how many bytes each has. */
+	__u64 text_at;
+	__u32 text_count, text_bytes;
+	/* Compiled code: where the thread is, the first word of its objects (0: not known), and the field with its function. */
+	__u64 pc, stream_map, deopt;
 	__u8 object[RUNTIME_OBJECT_BYTES], code[RUNTIME_OBJECT_BYTES];
 	__u64 head[RUNTIME_HEAD_WORDS], words[RUNTIME_WALK_MAX]; /* as they are sent */
 };
@@ -126,6 +131,19 @@ static __always_inline struct runtime_desc *runtime_desc_of(const struct runtime
 	__u32 number = s->number;
 
 	return bpf_map_lookup_elem(&runtime_descs, &number);
+}
+
+/* Adds a word to a stack.  1: there is no room. */
+static __always_inline int runtime_put(struct runtime_state *s, __u64 word)
+{
+	__u64 n = s->n;
+
+	barrier_var(n);
+	if (n >= RUNTIME_WALK_MAX || n >= runtime_max_frames)
+		return 1;
+	s->words[n] = word;
+	s->n = n + 1;
+	return 0;
 }
 
 /* ---- fields of what was read; offsets come from files of strangers ---- */

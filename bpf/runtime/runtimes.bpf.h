@@ -5,6 +5,7 @@
 
 #include "bpf/lib/unwind.bpf.h"
 #include "bpf/runtime/python.bpf.h"
+#include "bpf/runtime/v8.bpf.h"
 
 /* Whether one of the native frames is in the loop that runs the program. */
 __attribute__((noinline)) int runtime_is_running(void)
@@ -198,12 +199,19 @@ static __always_inline struct runtime_state *runtimes_take(struct walk_state *w)
 	s->n = 0;
 	s->why = RUNTIME_COMPLETE;
 	d = runtime_desc_of(s);
-	if (!d || (w->why == UNWIND_COMPLETE && !runtime_is_running()))
+	if (!d)
 		return NULL;
-	if (d->kind == RUNTIME_PYTHON)
+	if (d->kind == RUNTIME_V8) {
+		runtime_v8_walk(s);
+		if (!s->n && s->why == RUNTIME_COMPLETE)
+			return NULL;
+	} else if (w->why == UNWIND_COMPLETE && !runtime_is_running()) {
+		return NULL;
+	} else if (d->kind == RUNTIME_PYTHON) {
 		runtime_python_walk(s);
-	else
+	} else {
 		s->why = RUNTIME_NOT_UNDERSTOOD;
+	}
 	s->head[0] = RUNTIME_WORD_HEAD(s->n, s->why, s->number);
 	s->head[1] = s->base;
 	return s;

@@ -210,10 +210,11 @@ static bool is_bool(const bool *b)
 	return byte <= 1;
 }
 
-static bool is_python(const struct elf_python *p)
+static bool is_runtime(const struct elf_runtime *p)
 {
-	return p->state <= ELF_PYTHON_THREADED &&
-	       (p->state != ELF_PYTHON_UNDERSTOOD || p->desc.kind == RUNTIME_PYTHON);
+	return p->state <= ELF_RUNTIME_THREADED && p->kind <= RUNTIME_V8 &&
+	       p->desc.kind <= RUNTIME_V8 &&
+	       (p->state != ELF_RUNTIME_UNDERSTOOD || (p->kind && p->desc.kind == p->kind));
 }
 
 static bool are_facts(const struct elf_facts *f)
@@ -221,7 +222,7 @@ static bool are_facts(const struct elf_facts *f)
 	return f->build_id.size_bytes <= BUILDID_MAX_BYTES &&
 	       f->segment_count <= FILE_FACTS_SEGMENTS_MAX &&
 	       f->site_count <= ELF_NOTES_SITES_MAX && is_bool(&f->sum.has_loaded) &&
-	       is_bool(&f->sum.has_spread) && is_python(&f->python);
+	       is_bool(&f->sum.has_spread) && is_runtime(&f->runtime);
 }
 
 static int ask_facts(struct elf_reader *w, int fd, struct elf_facts *out)

@@ -78,7 +78,8 @@ void recording_count(struct recording *r)
 	r->emit.account.not_begun_count = io.refused_count;
 	r->emit.account.layers_missing_count = r->file_origin.layers_missing_count;
 	if (r->runtimes)
-		r->emit.account.code_refused_count = r->runtimes->names.refused_count;
+		r->emit.account.code_refused_count = r->runtimes->python.refused_count +
+						     r->runtimes->javascript.refused_count;
 }
 
 /* Writes the account, the notes, and what completes a capture. */

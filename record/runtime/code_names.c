@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
-#include "format/base/interpreted_code.h"
 #include "format/base/vec.h"
 #include "record/runtime/python_lines.h"
 
@@ -17,7 +16,7 @@
 struct code_name {
 	char *name, *file; /* owned */
 	int32_t first_line;
-	uint32_t version;
+	uint32_t version; /* of CPython; 0: it has no lines */
 	uint32_t line_bytes;
 	uint8_t lines[];
 };
@@ -38,7 +37,7 @@ void code_names_done(struct code_names *c)
 	free(c->by_id);
 	free(c->list);
 	u64map_done(&c->places);
-	*c = (struct code_names){ .build_id = c->build_id };
+	*c = (struct code_names){ .path = c->path, .build_id = c->build_id };
 }
 
 /* ---- texts ---- */
@@ -54,6 +53,7 @@ static size_t put_char(char *to, uint32_t c)
 		to[1] = (char)(0x80 | (c & 63));
 		return 2;
 	}
+	c = c - 0xd800 < 0x800 ? 0xfffd : c; /* a half of a pair of UTF-16 */
 	if (c < 0x10000) {
 		to[0] = (char)(0xe0 | c >> 12);
 		to[1] = (char)(0x80 | (c >> 6 & 63));
@@ -142,12 +142,12 @@ static bool agree(const char *qualname, const char *name)
 	return q >= n && !strcmp(qualname + q - n, name) && (q == n || qualname[q - n - 1] == '.');
 }
 
-/* The last part of a path; of one that each package has, with the folder. */
+/* The last part of a path; of one that each package has, with the folder.  node's own scripts have no paths. */
 static const char *short_file(const char *path)
 {
 	const char *base = strrchr(path, '/'), *at = base;
 
-	if (!base)
+	if (!base || !strncmp(path, "node:", 5))
 		return path;
 	if (strcmp(base, "/__init__.py") != 0 && strcmp(base, "/__main__.py") != 0)
 		return base + 1;
@@ -205,7 +205,33 @@ static int take_texts(struct code_name *n, const struct runtime_code_event *ev)
 	return err;
 }
 
-int code_names_add(struct code_names *c, const struct runtime_code_event *ev, uint32_t version)
+/* Fills in the texts of a function of JavaScript: it may have any name, or none, and then has the place where it begins. */
+static int take_function(struct code_name *n, const struct runtime_code_event *ev)
+{
+	char *name = text_of(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text), false);
+	char anonymous[40] = "(anonymous)";
+	int err = -ENOMEM;
+
+	n->file = text_of(&ev->file, ev->file_text, sizeof(ev->file_text), true);
+	if (ev->first_line >= 0)
+		snprintf(anonymous, sizeof(anonymous), "(anonymous at %d)", ev->first_line);
+	if (name && n->file) {
+		err = is_readable(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
+				      is_readable(&ev->file, ev->file_text, sizeof(ev->file_text))
+			      ? 0
+			      : -EBADMSG;
+		if (!err && asprintf(&n->name, "js::%s (%s)", *name ? name : anonymous,
+				     short_file(n->file)) < 0) {
+			n->name = NULL;
+			err = -ENOMEM;
+		}
+	}
+	free(name);
+	return err;
+}
+
+int code_names_add(struct code_names *c, const struct runtime_code_event *ev, uint32_t kind,
+		   uint32_t version)
 {
 	struct code_name *n;
 	size_t bytes;
@@ -226,7 +252,7 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 	n->version = version;
 	n->line_bytes = ev->line_bytes;
 	memcpy(n->lines, ev->lines, ev->line_bytes);
-	err = take_texts(n, ev);
+	err = kind == RUNTIME_V8 ? take_function(n, ev) : take_texts(n, ev);
 	if (err) {
 		free_name(n);
 		c->refused_count += err == -EBADMSG;
@@ -270,8 +296,9 @@ static uint32_t line_of(const struct code_name *n, uint64_t offset)
 {
 	uint32_t at = (uint32_t)offset & RUNTIME_INSTR_MASK;
 
-	return at ? python_lines_find(n->version, n->lines, n->line_bytes, n->first_line, at - 1)
-		  : 0;
+	return at && n->version ? python_lines_find(n->version, n->lines, n->line_bytes,
+						    n->first_line, at - 1)
+				: 0;
 }
 
 /* FORMAT.md 5.3. */
@@ -328,9 +355,8 @@ void code_names_encode(const struct code_names *c, size_t from, struct outbuf *o
 	struct symtab t = { 0 };
 
 	out->bad |= !sorted;
-	outbuf_add(&t.texts, INTERPRETED_CODE_FILE, sizeof(INTERPRETED_CODE_FILE)); /* the file, */
-	outbuf_add(&t.texts, INTERPRETED_CODE_FILE,
-		   sizeof(INTERPRETED_CODE_FILE)); /* and the file that had its symbols */
+	outbuf_add(&t.texts, c->path, strlen(c->path) + 1); /* the file, */
+	outbuf_add(&t.texts, c->path, strlen(c->path) + 1); /* and the file that had its symbols */
 	if (sorted && count) {
 		memcpy(sorted, c->list + from, count * sizeof(*sorted));
 		qsort(sorted, count, sizeof(*sorted), by_offset);

@@ -2,7 +2,7 @@
 /*
  * code_names - what interpreted code is called, and which places of it samples hit
  *
- * All interpreted code of a recording is one file that does not exist, of the name [python] and with a build-id
+ * All code of one language in a recording is one file that does not exist, [python] or [javascript], with a build-id
  * of its own: code number n begins at n << RUNTIME_INSTR_BITS, and 1 is added to the distance of an instruction: the byte
  * before a return address is still of that instruction.  The names of the places that samples hit go into
  * the capture as those of any other file (FORMAT.md 5.3).
@@ -21,8 +21,9 @@
 
 struct code_name; /* in code_names.c */
 
-/* Zero but for the build-id: empty. */
+/* Zero but for path and build-id: empty. */
 struct code_names {
+	const char *path; /* of that file; a literal */
 	struct buildid build_id;
 	struct code_name **by_id;
 	uint32_t room;
@@ -35,8 +36,12 @@ struct code_names {
 };
 
 void code_names_done(struct code_names *c);
-/* The names of code; version: of the interpreter.  -EBADMSG: the event is broken, -ENOMEM. */
-int code_names_add(struct code_names *c, const struct runtime_code_event *ev, uint32_t version);
+/*
+ * The names of code of an interpreter of that kind (enum runtime_kind) and, of CPython, that version.  -EBADMSG: the
+ * event is broken, -ENOMEM.
+ */
+int code_names_add(struct code_names *c, const struct runtime_code_event *ev, uint32_t kind,
+		   uint32_t version);
 /* A sample hit this offset in the file, or returns to it.  -ENOMEM. */
 int code_names_hit(struct code_names *c, uint64_t offset, bool is_return);
 /* The bytes of a SYMTAB object with the names of the places list[from..count).  outbuf_ok(). */

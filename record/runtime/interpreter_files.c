@@ -199,7 +199,7 @@ static void look_done(struct io_job *job)
 	struct interpreter_files *f = l->files;
 	size_t at = find(f, l->path);
 
-	if (!l->is_read || l->facts.python.state == ELF_PYTHON_NONE) {
+	if (!l->is_read || l->facts.runtime.state == ELF_RUNTIME_NONE) {
 		if (!l->is_command && at < f->count)
 			drop_at(f, at);
 	} else {

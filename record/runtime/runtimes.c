@@ -26,19 +26,32 @@ static int make(enum bpf_map_type type, const char *name, uint32_t key_bytes, ui
 	return fd < 0 ? -errno : fd;
 }
 
+static void name_file(struct code_names *c, const char *path)
+{
+	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+
+	c->path = path;
+	c->build_id.size_bytes = BUILDID_MAX_BYTES;
+	if (getrandom(c->build_id.bytes, BUILDID_MAX_BYTES, 0) != BUILDID_MAX_BYTES)
+		memcpy(c->build_id.bytes, &now_ns, sizeof(now_ns));
+}
+
+static struct code_names *names_of(struct runtimes *r, uint32_t kind)
+{
+	return kind == RUNTIME_V8 ? &r->javascript : &r->python;
+}
+
 int runtimes_new(struct sink *emit, struct notes *notes, struct runtimes **out)
 {
 	struct runtimes *r = calloc(1, sizeof(*r));
-	uint64_t now_ns = clock_ns(CLOCK_REALTIME);
 	int err = 0;
 
 	if (!r)
 		return -ENOMEM;
 	r->emit = emit;
 	r->notes = notes;
-	r->names.build_id.size_bytes = BUILDID_MAX_BYTES;
-	if (getrandom(r->names.build_id.bytes, BUILDID_MAX_BYTES, 0) != BUILDID_MAX_BYTES)
-		memcpy(r->names.build_id.bytes, &now_ns, sizeof(now_ns));
+	name_file(&r->python, INTERPRETED_CODE_PYTHON);
+	name_file(&r->javascript, INTERPRETED_CODE_JAVASCRIPT);
 	r->descs_fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_runtimes", sizeof(uint32_t),
 			   sizeof(struct runtime_desc), RUNTIME_DESCS);
 	r->codes_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_codes", RUNTIME_CODE_KEY_BYTES,
@@ -82,7 +95,8 @@ void runtimes_free(struct runtimes *r)
 	close_fd(r->files_fd);
 	close_fd(r->earlies_fd);
 	u64map_done(&r->by_file);
-	code_names_done(&r->names);
+	code_names_done(&r->python);
+	code_names_done(&r->javascript);
 	free(r);
 }
 
@@ -91,26 +105,33 @@ void runtimes_free(struct runtimes *r)
 static const char *state_text(uint32_t state)
 {
 	switch (state) {
-	case ELF_PYTHON_THREADED:
+	case ELF_RUNTIME_THREADED:
 		return "it is built without the GIL";
-	case ELF_PYTHON_LAYOUT:
+	case ELF_RUNTIME_LAYOUT:
 		return "its structs are not those of its version";
 	default:
 		return "its version is not known";
 	}
 }
 
-static void warn_not_understood(struct runtimes *r, const char *path, const struct elf_python *p)
+static void warn_not_understood(struct runtimes *r, const char *path, const struct elf_runtime *p)
 {
-	if (r->warned & 1u << p->state)
+	uint32_t bit = 1u << (p->state + (p->kind == RUNTIME_V8 ? 16 : 0));
+
+	if (r->warned & bit)
 		return;
-	r->warned |= 1u << p->state;
+	r->warned |= bit;
+	if (p->kind == RUNTIME_V8) {
+		note(r->notes, NOTE_WARNING, "cannot name functions of V8 in '%s': %s, skipping",
+		     path, "its objects are not those of node 18 to 26");
+		return;
+	}
 	note(r->notes, NOTE_WARNING, "cannot read frames of Python %u.%u in '%s': %s, skipping",
 	     p->version >> 8, p->version & 0xff, path, state_text(p->state));
 }
 
 /* The number of an interpreter: copies of one file have one.  0: it has none, or there are too many. */
-static uint32_t number_of(struct runtimes *r, const struct elf_python *p)
+static uint32_t number_of(struct runtimes *r, const struct elf_runtime *p)
 {
 	const struct runtimes_file *f;
 	uint32_t number;
@@ -134,16 +155,16 @@ static uint32_t number_of(struct runtimes *r, const struct elf_python *p)
 bool runtimes_see_file(struct runtimes *r, const uint64_t key[2], const char *path,
 		       const struct elf_facts *facts)
 {
-	const struct elf_python *p = &facts->python;
+	const struct elf_runtime *p = &facts->runtime;
 	uint32_t number;
 
-	if (p->state == ELF_PYTHON_NONE || u64map_get(&r->by_file, key[0], key[1]))
+	if (p->state == ELF_RUNTIME_NONE || u64map_get(&r->by_file, key[0], key[1]))
 		return false;
-	if (p->state != ELF_PYTHON_UNDERSTOOD)
+	if (p->state != ELF_RUNTIME_UNDERSTOOD)
 		warn_not_understood(r, path, p);
 	number = number_of(r, p);
 	return number && !u64map_put(&r->by_file, key[0], key[1], number) &&
-	       p->state == ELF_PYTHON_UNDERSTOOD;
+	       p->state == ELF_RUNTIME_UNDERSTOOD;
 }
 
 /* Without room there the first moments of processes lack their frames, which is reported with each stack. */
@@ -167,7 +188,7 @@ static void publish_file(const struct runtimes *r, uint32_t dev_major, uint32_t 
 
 void runtimes_expect_file(struct runtimes *r, const struct stat *st, const struct elf_facts *facts)
 {
-	uint32_t number = number_of(r, &facts->python);
+	uint32_t number = number_of(r, &facts->runtime);
 
 	if (number)
 		publish_file(r, major(st->st_dev), minor(st->st_dev), st->st_ino, number);
@@ -194,22 +215,29 @@ uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map 
 	return *number;
 }
 
+/* Whether frames of its program are read. */
+static bool is_read(const struct runtime_desc *d)
+{
+	return d->kind == RUNTIME_PYTHON || (d->kind == RUNTIME_V8 && d->v8.is_understood);
+}
+
 void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64_t time_ns)
 {
 	struct side_record rec = { .id = sink_side_id(r->emit), .time_ns = time_ns };
+	const struct code_names *names = names_of(r, r->files[number].desc.kind);
 	const struct side_record_map m = {
 		.pid = pid,
 		.tid = pid,
 		.start = SPLICE_BASE,
 		.size_bytes = 1ULL << RUNTIME_FRAME_BITS,
-		.build_id = r->names.build_id,
+		.build_id = names->build_id,
 		.prot = PROT_READ | PROT_EXEC,
 		.flags = MAP_PRIVATE,
-		.path = INTERPRETED_CODE_FILE,
+		.path = names->path,
 	};
 	int err;
 
-	if (r->files[number].desc.kind != RUNTIME_PYTHON)
+	if (!is_read(&r->files[number].desc))
 		return;
 	if (rec.time_ns < r->emit->floor_ns)
 		rec.time_ns = r->emit->floor_ns;
@@ -222,10 +250,13 @@ void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64
 int runtimes_code(struct runtimes *r, const struct event_header *h)
 {
 	const struct runtime_code_event *ev = (const void *)h;
+	const struct runtime_desc *d;
 
 	if (h->size_bytes < RUNTIME_CODE_EVENT_HEAD_BYTES || ev->desc > r->count)
 		return -EBADMSG;
-	return code_names_add(&r->names, ev, r->files[ev->desc].desc.python.version);
+	d = &r->files[ev->desc].desc;
+	return code_names_add(names_of(r, d->kind), ev, d->kind,
+			      d->kind == RUNTIME_V8 ? 0 : d->python.version);
 }
 
 size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, const __u64 *words,
@@ -239,19 +270,22 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 		.word_count = word_count,
 	};
 	uint32_t number = RUNTIME_WORD_DESC(words[0]);
+	const struct runtime_desc *d;
 	enum runtime_why why;
 	size_t count;
 
 	if (!number || number > r->count || user_count > CPU_SAMPLE_MAX)
 		return 0;
-	why = splice_frames(&s, &r->files[number].desc, r->frames, &count);
+	d = &r->files[number].desc;
+	why = d->kind == RUNTIME_V8 ? splice_functions(&s, r->frames, &count)
+				    : splice_frames(&s, d, r->frames, &count);
 	info->flags |= (uint16_t)(why << STACK_RESULT_RUNTIME_SHIFT);
-	if (count == user_count)
+	if (count == user_count && !memcmp(r->frames, user, count * sizeof(*user)))
 		return 0;
 	info->flags |= STACK_RESULT_RUNTIME;
 	for (size_t i = 0; i < count; i++)
 		if (r->frames[i] - SPLICE_BASE < 1ULL << RUNTIME_FRAME_BITS &&
-		    code_names_hit(&r->names, r->frames[i] - SPLICE_BASE, i > 0))
+		    code_names_hit(names_of(r, d->kind), r->frames[i] - SPLICE_BASE, i > 0))
 			return 0;
 	return count;
 }
@@ -276,12 +310,13 @@ void runtimes_miss(const struct runtimes *r, uint32_t number, uint64_t base, con
 
 /* ---- into the capture ---- */
 
-static int write_names(struct runtimes *r, size_t from, struct writer *to)
+static int write_names(struct runtimes *r, const struct code_names *names, size_t from,
+		       struct writer *to)
 {
 	struct outbuf bytes = { 0 };
 	int err = 0;
 
-	code_names_encode(&r->names, from, &bytes);
+	code_names_encode(names, from, &bytes);
 	if (!outbuf_ok(&bytes))
 		err = -ENOMEM;
 	else if (bytes.size_bytes)
@@ -290,21 +325,28 @@ static int write_names(struct runtimes *r, size_t from, struct writer *to)
 	return err;
 }
 
-int runtimes_flush(struct runtimes *r, struct writer *to, bool last)
+static int flush_names(struct runtimes *r, struct code_names *names, struct writer *to, bool last)
 {
-	size_t fresh = r->names.count - r->names.written;
+	size_t fresh = names->count - names->written;
 	int err;
 
-	if (r->late_err)
-		return r->late_err;
-	if (!fresh || (!last && fresh < r->names.count >> FLUSH_SHIFT))
+	if (!fresh || (!last && fresh < names->count >> FLUSH_SHIFT))
 		return 0;
-	err = write_names(r, r->names.written, to);
-	r->names.written = r->names.count;
+	err = write_names(r, names, names->written, to);
+	names->written = names->count;
 	return err;
+}
+
+int runtimes_flush(struct runtimes *r, struct writer *to, bool last)
+{
+	int err = r->late_err ? r->late_err : flush_names(r, &r->python, to, last);
+
+	return err ? err : flush_names(r, &r->javascript, to, last);
 }
 
 int runtimes_copy(struct runtimes *r, struct writer *to)
 {
-	return r->late_err ? r->late_err : write_names(r, 0, to);
+	int err = r->late_err ? r->late_err : write_names(r, &r->python, 0, to);
+
+	return err ? err : write_names(r, &r->javascript, 0, to);
 }

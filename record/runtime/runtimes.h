@@ -31,10 +31,10 @@ struct runtimes {
 	uint32_t count;
 	struct u64map by_file; /* mapped_files_key() -> number */
 	int descs_fd, codes_fd, threads_fd, count_fd, files_fd, earlies_fd;
-	struct code_names names;
+	struct code_names python, javascript;
 	uint64_t objects; /* of names, that were written */
 	uint32_t
-		warned; /* interpreters that are not understood were reported: bits of enum elf_python_state */
+		warned; /* interpreters that are not understood were reported: bits of kind and state */
 	int late_err;
 	__u64 frames[SPLICE_FRAMES_MAX];
 };

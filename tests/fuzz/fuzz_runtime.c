@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "analyze/sym/bundle.h"
+#include "format/base/interpreted_code.h"
 #include "record/privsep/elf/elf_python.h"
 #include "record/runtime/code_names.h"
 #include "record/runtime/python_lines.h"
@@ -14,19 +15,20 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
 static void find_python(const uint8_t *data, size_t size_bytes)
 {
-	struct elf_python p;
+	struct elf_runtime p;
 	struct source s;
 
 	source_of_bytes(data, size_bytes, &s);
 	elf_python_find(&s, &p);
-	if (p.state == ELF_PYTHON_UNDERSTOOD && !p.desc.eval[0].size_bytes)
+	if (p.state == ELF_RUNTIME_UNDERSTOOD && !p.desc.eval[0].size_bytes)
 		abort();
 }
 
 /* Text that is written can be read. */
 static void name_code(const uint8_t *data, size_t size_bytes)
 {
-	struct code_names c = { .build_id = { .size_bytes = BUILDID_MAX_BYTES } };
+	struct code_names c = { .path = INTERPRETED_CODE_PYTHON,
+				.build_id = { .size_bytes = BUILDID_MAX_BYTES } };
 	struct runtime_code_event *ev = calloc(1, sizeof(*ev));
 	struct outbuf bytes = { 0 };
 	struct bundle *b;
@@ -36,7 +38,7 @@ static void name_code(const uint8_t *data, size_t size_bytes)
 	memcpy(ev, data, size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
 	ev->h.size_bytes = (uint16_t)(size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
 	ev->id %= 1000;
-	if (!code_names_add(&c, ev, 0x0308 + (size_bytes & 7)))
+	if (!code_names_add(&c, ev, RUNTIME_PYTHON, 0x0308 + (size_bytes & 7)))
 		for (uint64_t i = 0; i < 100; i++)
 			(void)code_names_hit(&c, (uint64_t)ev->id << RUNTIME_INSTR_BITS | i, i & 1);
 	code_names_encode(&c, 0, &bytes);

@@ -153,8 +153,7 @@ static void read_file(struct annotate_look *l, struct annotate_file *f)
 	made_ns = resolver_file_mtime_ns(l->resolver, program);
 	f->is_newer = made_ns && f->text.mtime_ns > made_ns;
 	f->is_newer_than_recording = resolver_source(l->resolver, program, &code) &&
-				     !strcmp(code.path, INTERPRETED_CODE_FILE) &&
-				     l->query->recorded_ns &&
+				     interpreted_code_is_file(code.path) && l->query->recorded_ns &&
 				     f->text.mtime_ns > l->query->recorded_ns;
 }
 

@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #define RUNTIMES_COMPILERS    8
-#define RUNTIMES_INTERPRETERS 5
+#define RUNTIMES_INTERPRETERS 6
 
 /* A set with the compiler of that file; 0: the file is none's. */
 uint8_t runtimes_of_file(const char *path);

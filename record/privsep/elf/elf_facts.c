@@ -5,6 +5,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "record/privsep/elf/elf_python.h"
+#include "record/privsep/elf/elf_v8.h"
+
 void elf_facts_read(int fd, struct elf_facts *out)
 {
 	struct source file = { .fd = fd };
@@ -20,7 +23,9 @@ void elf_facts_read(int fd, struct elf_facts *out)
 		return;
 	file.size_bytes = (uint64_t)st.st_size;
 	out->site_count = (uint32_t)elf_notes_sites(&file, out->sites);
-	elf_python_find(&file, &out->python);
+	elf_python_find(&file, &out->runtime);
+	if (out->runtime.state == ELF_RUNTIME_NONE)
+		elf_v8_find(&file, &out->runtime);
 }
 
 bool elf_facts_is_of_others(const struct stat *st)

@@ -13,7 +13,7 @@
 #include "format/base/buildid.h"
 #include "format/payload/file_facts.h"
 #include "record/privsep/elf/elf_notes.h"
-#include "record/privsep/elf/elf_python.h"
+#include "record/privsep/elf/elf_runtime.h"
 
 struct elf_facts {
 	struct buildid build_id;   /* of no bytes: it has none */
@@ -21,7 +21,7 @@ struct elf_facts {
 	uint32_t segment_count, site_count;
 	struct file_facts_segment segments[FILE_FACTS_SEGMENTS_MAX];
 	struct elf_notes_site sites[ELF_NOTES_SITES_MAX];
-	struct elf_python python;
+	struct elf_runtime runtime;
 };
 
 struct stat;

@@ -367,13 +367,13 @@ static uint32_t take_offsets(const uint8_t *table, uint32_t version,
 	uint16_t frame[4], code[5];
 
 	if (le64_load(table + AT_VERSION) >> 16 != version)
-		return ELF_PYTHON_LAYOUT;
+		return ELF_RUNTIME_LAYOUT;
 	if (le64_load(table + AT_FREE_THREADED))
-		return ELF_PYTHON_THREADED;
+		return ELF_RUNTIME_THREADED;
 	if (!take_fields(table, o) || le64_load(table + AT_TYPE) != 8 ||
 	    le64_load(table + AT_BYTES_DATA) != 32 || le64_load(table + AT_TEXT_STATE) != 32 ||
 	    le64_load(table + AT_TEXT_LENGTH) != 16)
-		return ELF_PYTHON_LAYOUT;
+		return ELF_RUNTIME_LAYOUT;
 	memcpy(frame,
 	       (uint16_t[]){ o->frame_code, o->frame_previous, o->frame_instr, o->frame_owner },
 	       sizeof(frame));
@@ -390,8 +390,8 @@ static uint32_t take_offsets(const uint8_t *table, uint32_t version,
 	o->instr = RUNTIME_PYTHON_INSTR_POINTER;
 	return o->frame_bytes <= 128 && o->code_bytes <= 256 && o->thread_id <= 192 &&
 			       o->thread_frame <= 192 && o->thread_next <= 192
-		       ? ELF_PYTHON_UNDERSTOOD
-		       : ELF_PYTHON_LAYOUT;
+		       ? ELF_RUNTIME_UNDERSTOOD
+		       : ELF_RUNTIME_LAYOUT;
 }
 
 static const struct known *known_version(uint32_t version)
@@ -414,22 +414,22 @@ static uint32_t take_layout(const struct elf_parts *parts, const struct found fo
 	if (known) {
 		*out = known->at;
 		return code_size == known->code_size && text_size == known->text_size
-			       ? ELF_PYTHON_UNDERSTOOD
-			       : ELF_PYTHON_LAYOUT;
+			       ? ELF_RUNTIME_UNDERSTOOD
+			       : ELF_RUNTIME_LAYOUT;
 	}
 	if (version != 0x030d)
-		return ELF_PYTHON_VERSION;
+		return ELF_RUNTIME_VERSION;
 	if (!read_at(parts, found[N_RUNTIME].addr, table, sizeof(table)) ||
 	    memcmp(table, "xdebugpy", 8) != 0)
-		return ELF_PYTHON_LAYOUT;
+		return ELF_RUNTIME_LAYOUT;
 	state = take_offsets(table, version, out);
-	if (state == ELF_PYTHON_UNDERSTOOD &&
+	if (state == ELF_RUNTIME_UNDERSTOOD &&
 	    (code_size != out->code_instrs || text_size != out->compact_bytes + 8u))
-		state = ELF_PYTHON_LAYOUT;
+		state = ELF_RUNTIME_LAYOUT;
 	return state;
 }
 
-static bool find_code(const struct elf_parts *parts, uint64_t addr, struct elf_python *out)
+static bool find_code(const struct elf_parts *parts, uint64_t addr, struct elf_runtime *out)
 {
 	uint64_t off;
 
@@ -507,7 +507,7 @@ static uint8_t *read_part(const struct elf_parts *parts, uint64_t off, uint64_t 
 	return NULL;
 }
 
-static struct runtime_range find_cold(const struct elf_parts *parts, const struct elf_python *p)
+static struct runtime_range find_cold(const struct elf_parts *parts, const struct elf_runtime *p)
 {
 	const Elf64_Shdr *frames = elf_parts_section(parts, ".eh_frame");
 	struct cold_search s = { .hot = p->desc.eval[0] };
@@ -531,15 +531,16 @@ static struct runtime_range find_cold(const struct elf_parts *parts, const struc
 	return s.best_count >= COLD_JUMPS_MIN ? s.best : (struct runtime_range){ 0 };
 }
 
-static void find(const struct elf_parts *parts, struct elf_python *out)
+static void find(const struct elf_parts *parts, struct elf_runtime *out)
 {
 	struct found found[NAMES] = { 0 };
 
 	find_symbols(parts, found);
 	if (!found[N_RUNTIME].is_there || !found[N_EVAL].is_there || !found[N_EVAL].size_bytes)
 		return;
+	out->kind = RUNTIME_PYTHON;
 	out->version = version_of(parts, found);
-	out->state = out->version ? ELF_PYTHON_LAYOUT : ELF_PYTHON_VERSION;
+	out->state = out->version ? ELF_RUNTIME_LAYOUT : ELF_RUNTIME_VERSION;
 	if (!find_code(parts, found[N_EVAL].addr, out))
 		return;
 	out->desc = (struct runtime_desc){
@@ -556,11 +557,11 @@ static void find(const struct elf_parts *parts, struct elf_python *out)
 	if (out->version && found[N_CODE].is_there && found[N_TEXT].is_there &&
 	    found[N_BYTES].is_there)
 		out->state = take_layout(parts, found, out->version, &out->desc.python);
-	if (out->state == ELF_PYTHON_UNDERSTOOD)
+	if (out->state == ELF_RUNTIME_UNDERSTOOD)
 		out->desc.kind = RUNTIME_PYTHON;
 }
 
-void elf_python_find(const struct source *file, struct elf_python *out)
+void elf_python_find(const struct source *file, struct elf_runtime *out)
 {
 	struct elf_parts parts;
 

@@ -205,7 +205,7 @@ static void add_python(void)
 	};
 	struct bundle_frames all = { frames, 4 };
 	struct bundle_place places[4];
-	struct bundle_head head = { .file = { .path = INTERPRETED_CODE_FILE }, .symbols = "" };
+	struct bundle_head head = { .file = { .path = INTERPRETED_CODE_PYTHON }, .symbols = "" };
 	uint8_t *data;
 	size_t size;
 

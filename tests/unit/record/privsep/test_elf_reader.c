@@ -86,11 +86,13 @@ static void facts_that_cannot_be_are_not_believed(void **state)
 	assert_int_equal(ask_for(offsetof(struct elf_facts, sum.has_spread), 255), -ECHILD);
 	assert_int_equal(ask_for(offsetof(struct elf_facts, segment_count) + 3, 1), -ECHILD);
 	assert_int_equal(ask_for(offsetof(struct elf_facts, site_count) + 3, 1), -ECHILD);
-	assert_int_equal(ask_for(offsetof(struct elf_facts, python.state), ELF_PYTHON_THREADED), 0);
-	assert_int_equal(ask_for(offsetof(struct elf_facts, python.state), ELF_PYTHON_THREADED + 1),
-			 -ECHILD);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, runtime.state), ELF_RUNTIME_THREADED),
+			 0);
+	assert_int_equal(
+		ask_for(offsetof(struct elf_facts, runtime.state), ELF_RUNTIME_THREADED + 1),
+		-ECHILD);
 	/* It has a description of nothing. */
-	assert_int_equal(ask_for(offsetof(struct elf_facts, python.state), ELF_PYTHON_UNDERSTOOD),
+	assert_int_equal(ask_for(offsetof(struct elf_facts, runtime.state), ELF_RUNTIME_UNDERSTOOD),
 			 -ECHILD);
 }
 

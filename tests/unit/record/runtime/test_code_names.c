@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/sym/bundle.h"
+#include "format/base/interpreted_code.h"
 
 #define AT(id, instr) ((uint64_t)(id) << RUNTIME_INSTR_BITS | ((instr) + 1))
 
@@ -46,7 +47,7 @@ static void add(struct code_names *c, uint32_t id, const char *qualname, const c
 	struct runtime_code_event ev;
 
 	make(&ev, id, qualname, name, file);
-	assert_int_equal(code_names_add(c, &ev, 0x030a), 0);
+	assert_int_equal(code_names_add(c, &ev, RUNTIME_PYTHON, 0x030a), 0);
 }
 
 static struct bundle *read_back(const struct code_names *c, size_t from)
@@ -77,7 +78,8 @@ static void check(const struct bundle *b, uint64_t offset, bool is_return, const
 
 static void places_have_the_name_file_and_line_of_their_code(void **state)
 {
-	struct code_names c = { .build_id = { .bytes = "0123456789abcdefghi", .size_bytes = 20 } };
+	struct code_names c = { .path = INTERPRETED_CODE_PYTHON,
+				.build_id = { .bytes = "0123456789abcdefghi", .size_bytes = 20 } };
 	struct bundle *b;
 
 	(void)state;
@@ -107,7 +109,7 @@ static void texts_of_two_and_four_bytes_become_utf8(void **state)
 {
 	static const uint16_t two[] = { 'g', 0x00fc, 0x20ac };
 	static const uint32_t four[] = { 'x', 0x1f40d };
-	struct code_names c = { .build_id = { .size_bytes = 20 } };
+	struct code_names c = { .path = INTERPRETED_CODE_PYTHON, .build_id = { .size_bytes = 20 } };
 	struct runtime_code_event ev;
 	struct bundle *b;
 
@@ -118,7 +120,7 @@ static void texts_of_two_and_four_bytes_become_utf8(void **state)
 	memcpy(ev.qualname_text, two, sizeof(two));
 	ev.file = (struct runtime_text){ .char_count = 2, .char_bytes = 4 };
 	memcpy(ev.file_text, four, sizeof(four));
-	assert_int_equal(code_names_add(&c, &ev, 0x030a), 0);
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_PYTHON, 0x030a), 0);
 	assert_int_equal(code_names_hit(&c, AT(1, 0), true), 0);
 	b = read_back(&c, 0);
 	check(b, AT(1, 0), true, "py::g\xc3\xbc\xe2\x82\xac (x\xf0\x9f\x90\x8d)",
@@ -142,14 +144,15 @@ static void texts_that_were_read_at_a_wrong_offset_name_nothing(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		struct code_names c = { .build_id = { .size_bytes = 20 } };
+		struct code_names c = { .path = INTERPRETED_CODE_PYTHON,
+					.build_id = { .size_bytes = 20 } };
 		struct runtime_code_event ev;
 
 		make(&ev, 1, "", "", cases[i].file);
 		ev.name.char_count = ev.qualname.char_count = cases[i].name_bytes;
 		memcpy(ev.name_text, cases[i].name, cases[i].name_bytes);
 		memcpy(ev.qualname_text, cases[i].name, cases[i].name_bytes);
-		assert_int_equal(code_names_add(&c, &ev, 0x0308), 0);
+		assert_int_equal(code_names_add(&c, &ev, RUNTIME_PYTHON, 0x0308), 0);
 		assert_int_equal(c.refused_count, 1);
 		code_names_done(&c);
 	}
@@ -157,7 +160,7 @@ static void texts_that_were_read_at_a_wrong_offset_name_nothing(void **state)
 
 static void long_names_are_cut_and_long_paths_keep_their_end(void **state)
 {
-	struct code_names c = { .build_id = { .size_bytes = 20 } };
+	struct code_names c = { .path = INTERPRETED_CODE_PYTHON, .build_id = { .size_bytes = 20 } };
 	char name[300], path[400];
 	struct bundle_place place;
 	struct bundle *b;
@@ -179,7 +182,7 @@ static void long_names_are_cut_and_long_paths_keep_their_end(void **state)
 
 static void names_that_contradict_each_other_are_not_believed(void **state)
 {
-	struct code_names c = { .build_id = { .size_bytes = 20 } };
+	struct code_names c = { .path = INTERPRETED_CODE_PYTHON, .build_id = { .size_bytes = 20 } };
 	struct outbuf bytes = { 0 };
 
 	(void)state;
@@ -198,23 +201,61 @@ static void names_that_contradict_each_other_are_not_believed(void **state)
 
 static void incomplete_events_are_refused(void **state)
 {
-	struct code_names c = { .build_id = { .size_bytes = 20 } };
+	struct code_names c = { .path = INTERPRETED_CODE_PYTHON, .build_id = { .size_bytes = 20 } };
 	struct runtime_code_event ev;
 
 	(void)state;
 	make(&ev, 1, "f", "f", "a.py");
 	ev.line_bytes++;
-	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_PYTHON, 0x030a), -EBADMSG);
 	make(&ev, 0, "f", "f", "a.py");
-	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_PYTHON, 0x030a), -EBADMSG);
 	make(&ev, RUNTIME_CODE_MAX + 1, "f", "f", "a.py");
-	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_PYTHON, 0x030a), -EBADMSG);
 	make(&ev, 1, "f", "f", "a.py");
 	ev.file.char_bytes = 3;
-	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_PYTHON, 0x030a), -EBADMSG);
 	make(&ev, 1, "f", "f", "a.py");
 	ev.h.size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES - 1;
-	assert_int_equal(code_names_add(&c, &ev, 0x030a), -EBADMSG);
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_PYTHON, 0x030a), -EBADMSG);
+	code_names_done(&c);
+}
+
+static void functions_of_javascript_may_have_any_name_or_none(void **state)
+{
+	static const struct {
+		const char *name, *file, *shown;
+		int32_t begin;
+	} rows[] = {
+		{ "burn", "/srv/app/work.js", "js::burn (work.js)", 40 },
+		{ "Module._load", "node:internal/modules/cjs/loader",
+		  "js::Module._load (node:internal/modules/cjs/loader)", 1 },
+		{ "a/b", "file:///srv/x.mjs", "js::a/b (x.mjs)", 1 },
+		{ "", "/srv/app/work.js", "js::(anonymous at 932) (work.js)", 932 },
+		{ "", "", "js::(anonymous) ()", -1 },
+	};
+	struct code_names c = { .path = INTERPRETED_CODE_JAVASCRIPT,
+				.build_id = { .size_bytes = 20 } };
+	struct runtime_code_event ev;
+	struct bundle *b;
+
+	(void)state;
+	for (uint32_t i = 0; i < 5; i++) {
+		make(&ev, i + 1, rows[i].name, "", rows[i].file);
+		ev.first_line = rows[i].begin;
+		ev.line_bytes = 0;
+		ev.h.size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES;
+		assert_int_equal(code_names_add(&c, &ev, RUNTIME_V8, 0), 0);
+		assert_int_equal(code_names_hit(&c, AT(i + 1, 0), true), 0);
+	}
+	make(&ev, 9, "f\1", "", "x.js"); /* not a name */
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_V8, 0), 0);
+	assert_int_equal(c.refused_count, 1);
+	b = read_back(&c, 0);
+	assert_string_equal(bundle_head(b)->file.path, "[javascript]");
+	for (uint32_t i = 0; i < 5; i++)
+		check(b, AT(i + 1, 0), true, rows[i].shown, rows[i].file, 0);
+	bundle_free(b);
 	code_names_done(&c);
 }
 
@@ -227,6 +268,7 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut_and_long_paths_keep_their_end),
 		cmocka_unit_test(names_that_contradict_each_other_are_not_believed),
 		cmocka_unit_test(incomplete_events_are_refused),
+		cmocka_unit_test(functions_of_javascript_may_have_any_name_or_none),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

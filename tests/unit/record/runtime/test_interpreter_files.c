@@ -25,7 +25,7 @@ static void on_found(void *arg, const struct stat *st, const struct elf_facts *f
 	struct env *e = arg;
 
 	assert_true(st->st_ino);
-	e->found += facts->python.version;
+	e->found += facts->runtime.version;
 	e->found_count++;
 }
 

@@ -172,12 +172,46 @@ static void the_longest_stacks_fit(void **state)
 	assert_int_equal(count, SPLICE_FRAMES_MAX);
 }
 
+static void a_function_takes_the_place_of_its_frame_or_follows_it(void **state)
+{
+	const __u64 user[] = { 0x7f0000012345, 0x7f0000023456, 0x401234, 0x402345 };
+	const __u64 of = 1ULL << RUNTIME_INSTR_BITS, index = 1ULL << RUNTIME_FRAME_BITS;
+	__u64 words[] = {
+		RUNTIME_WORD_HEAD(4, RUNTIME_COMPLETE, 1),
+		BASE,
+		7 * of | 0x12345, /* the thread is in 7, which 8 called */
+		8 * of | 0x12345 | RUNTIME_FRAME_BEHIND,
+		9 * of | 0x23456 | index,
+		10 * of | 0x01234 | 2 * index | RUNTIME_FRAME_BEHIND,
+	};
+	const struct splice_stack s = {
+		.user = user, .user_count = 4, .is_complete = true, .words = words, .word_count = 6
+	};
+	const __u64 expected[] = { SPLICE_BASE + 7 * of + 1,  SPLICE_BASE + 8 * of + 1,
+				   SPLICE_BASE + 9 * of + 1,  user[2],
+				   SPLICE_BASE + 10 * of + 1, user[3] };
+	__u64 out[SPLICE_FRAMES_MAX];
+	size_t count;
+
+	(void)state;
+	assert_int_equal(splice_functions(&s, out, &count), RUNTIME_COMPLETE);
+	assert_int_equal(count, 6);
+	assert_memory_equal(out, expected, sizeof(expected));
+	/* A frame that is another one by now, and one that is not there. */
+	words[4]++;
+	words[5] += 9 * index;
+	assert_int_equal(splice_functions(&s, out, &count), RUNTIME_NO_MATCH);
+	assert_int_equal(count, 5);
+	assert_true(out[2] == user[1] && out[4] == user[3]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_joined_entry_by_entry),
 		cmocka_unit_test(the_loop_behind_its_frames_is_an_address_to_return_to),
 		cmocka_unit_test(the_longest_stacks_fit),
+		cmocka_unit_test(a_function_takes_the_place_of_its_frame_or_follows_it),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

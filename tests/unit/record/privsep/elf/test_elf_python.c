@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-static void find(const char *name, struct elf_python *out)
+static void find(const char *name, struct elf_runtime *out)
 {
 	const char *build = getenv("EBPREC_BUILD");
 	struct source s;
@@ -24,28 +24,28 @@ static void find(const char *name, struct elf_python *out)
 
 static const struct {
 	const char *name;
-	enum elf_python_state state;
+	enum elf_runtime_state state;
 	uint32_t version;
 } files[] = {
-	{ "python3.11", ELF_PYTHON_UNDERSTOOD, 0x030b },
-	{ "python3.11.stripped", ELF_PYTHON_UNDERSTOOD, 0x030b },
-	{ "python3.13", ELF_PYTHON_UNDERSTOOD, 0x030d },
-	{ "python3.13.stripped", ELF_PYTHON_UNDERSTOOD, 0x030d },
+	{ "python3.11", ELF_RUNTIME_UNDERSTOOD, 0x030b },
+	{ "python3.11.stripped", ELF_RUNTIME_UNDERSTOOD, 0x030b },
+	{ "python3.13", ELF_RUNTIME_UNDERSTOOD, 0x030d },
+	{ "python3.13.stripped", ELF_RUNTIME_UNDERSTOOD, 0x030d },
 	/* Not a release: its structs may be others. */
-	{ "python3.11-beta", ELF_PYTHON_VERSION, 0 },
+	{ "python3.11-beta", ELF_RUNTIME_VERSION, 0 },
 	/* Sizes of types that contradict the version, or the table. */
-	{ "python3.11-other", ELF_PYTHON_LAYOUT, 0x030b },
-	{ "python3.12-as-3.11", ELF_PYTHON_LAYOUT, 0x030b },
-	{ "python3.13-other", ELF_PYTHON_LAYOUT, 0x030d },
-	{ "python3.13-none", ELF_PYTHON_LAYOUT, 0x030d },
-	{ "python3.13-threaded", ELF_PYTHON_THREADED, 0x030d },
-	{ "python3.15", ELF_PYTHON_VERSION, 0x030f },
-	{ "names", ELF_PYTHON_NONE, 0 },
+	{ "python3.11-other", ELF_RUNTIME_LAYOUT, 0x030b },
+	{ "python3.12-as-3.11", ELF_RUNTIME_LAYOUT, 0x030b },
+	{ "python3.13-other", ELF_RUNTIME_LAYOUT, 0x030d },
+	{ "python3.13-none", ELF_RUNTIME_LAYOUT, 0x030d },
+	{ "python3.13-threaded", ELF_RUNTIME_THREADED, 0x030d },
+	{ "python3.15", ELF_RUNTIME_VERSION, 0x030f },
+	{ "names", ELF_RUNTIME_NONE, 0 },
 };
 
 static void a_file_is_understood_when_all_its_facts_agree(void **state)
 {
-	struct elf_python p;
+	struct elf_runtime p;
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
@@ -58,7 +58,7 @@ static void a_file_is_understood_when_all_its_facts_agree(void **state)
 
 static void the_table_of_offsets_is_taken_as_it_is(void **state)
 {
-	struct elf_python p;
+	struct elf_runtime p;
 
 	(void)state;
 	find("python3.13", &p);
@@ -77,7 +77,7 @@ static void the_table_of_offsets_is_taken_as_it_is(void **state)
 /* Its symbol is gone from the stripped file. */
 static void the_part_of_the_loop_that_is_elsewhere_is_found_by_jumps(void **state)
 {
-	struct elf_python full, stripped;
+	struct elf_runtime full, stripped;
 
 	(void)state;
 	find("python3.11", &full);

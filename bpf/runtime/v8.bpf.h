@@ -1,0 +1,532 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * v8 - the functions of JavaScript that native frames are of, for node 18 and later
+ *
+ * V8's functions have native frames, which the walk finds by their frame pointers.  The frame of a function, compiled or
+ * interpreted, has its context and the function below the frame pointer; from the function leads a way to its name and the
+ * name of its script.  Each object has to be of the type that it has to be of, or the frame has no name.
+ *
+ * A return address in compiled code is in that function, which takes the frame's place.  In other code it is in the loop that
+ * runs the function, or in what the function called without a frame for it: the function is put behind that.
+ * Where the thread itself is rbp may be the caller's: in code that begins or ends.  So that function is the one which the
+ * object with the code has, or none; the frame's function, if it is another one, called it.
+ *
+ * A program that writes its names itself (perf-PID.map, jit-PID.dump) has those, and none from here.
+ */
+#ifndef EBPREC_BPF_RUNTIME_V8_H
+#define EBPREC_BPF_RUNTIME_V8_H
+
+#include "bpf/runtime/runtime.bpf.h"
+
+#define V8_TEXT_HOPS     4 /* from one string to the one that has its characters */
+#define V8_NONSTRING     0x80
+#define V8_INLINE_LOCALS 75 /* more locals have one word for all their names */
+#define V8_LOCALS_MAX    4096
+#define V8_SCOPE_HEAD    48
+#define V8_CODE_ALIGN    64 /* instructions of compiled code begin at multiples of it */
+#define V8_CODE_ROUNDS \
+	128 /* of RUNTIME_OBJECT_BYTES each, in which the beginning of code is looked for */
+#define V8_FDS             64         /* descriptors among which a file of names is looked for */
+#define V8_HAS_NAME        (3u << 12) /* of ScopeInfo's flags: 0: no words for it */
+#define V8_HAS_INFERRED    (1u << 14)
+#define V8_HAS_SAVED_CLASS (1u << 10)
+
+/* Whether a process writes its names itself. */
+struct v8_process {
+	__u64 start_ns;
+	__u32 execs, writes_names;
+	__u64 stream_map; /* the first word of objects with compiled code; 0: not known yet */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, RUNTIME_THREADS);
+	__type(key, __u32);
+	__type(value, struct v8_process);
+} v8_processes SEC(".maps");
+
+/* ---- objects ---- */
+
+/* Reads the object at a tagged pointer, and returns its type; -1: it is none. */
+static __always_inline int v8_read(const struct runtime_desc *d, __u8 *to, __u64 size_bytes,
+				   __u64 tagged)
+{
+	__u64 map;
+	__u16 type;
+
+	if ((tagged & 3) != 1 || runtime_read(to, size_bytes, tagged - 1))
+		return -1;
+	map = *(volatile __u64 *)to;
+	if ((map & 3) != 1 ||
+	    bpf_probe_read_user(&type, sizeof(type), (const void *)(map - 1 + d->v8.map_type)))
+		return -1;
+	return type;
+}
+
+/* ---- programs that write their names ---- */
+
+/* Whether the descriptor is of /tmp/perf-PID.map or jit-PID.dump, by the name alone.  2: there are no more descriptors. */
+__attribute__((noinline)) int runtime_v8_is_names(__u32 fd)
+{
+	struct task_struct *task = (void *)bpf_get_current_task_btf();
+	struct fdtable *fdt = BPF_CORE_READ(task, files, fdt);
+	struct file **files, *file = NULL;
+	char name[24] = {};
+	__u32 i, at;
+
+	if (fd >= BPF_CORE_READ(fdt, max_fds))
+		return 2;
+	files = BPF_CORE_READ(fdt, fd);
+	bpf_probe_read_kernel(&file, sizeof(file), files + fd);
+	if (!file)
+		return 0;
+	bpf_probe_read_kernel_str(name, sizeof(name),
+				  BPF_CORE_READ(file, f_path.dentry, d_name.name));
+	at = name[0] == 'p' && name[1] == 'e' && name[2] == 'r' && name[3] == 'f' && name[4] == '-'
+		     ? 5
+	     : name[0] == 'j' && name[1] == 'i' && name[2] == 't' && name[3] == '-' ? 4
+										    : 0;
+	for (i = 4; i < 16; i++)
+		at += at == i && name[i] >= '0' && name[i] <= '9';
+	at &= 15;
+	return at > 4 && name[at] == '.' && (name[at + 1] == 'm' || name[at + 1] == 'd');
+}
+
+static long v8_names_fd(__u32 fd, void *ctx)
+{
+	__u32 *found = ctx;
+	int is = runtime_v8_is_names(fd);
+
+	*found |= is == 1;
+	return is != 0;
+}
+
+/* The entry of the current process; NULL: there is none yet. */
+static __always_inline struct v8_process *v8_process(const struct runtime_state *s)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+	struct v8_process *known = bpf_map_lookup_elem(&v8_processes, &tgid);
+
+	return known && known->start_ns == s->key.start_ns && known->execs == s->key.execs ? known
+											   : NULL;
+}
+
+/*
+ * Asked when the process is seen to run a function: V8 opens these files before it runs the first one, and closes them at
+ * the end.
+ */
+__attribute__((noinline)) int runtime_v8_writes_names(void)
+{
+	struct runtime_state *s = runtime_here();
+	struct v8_process *known, fresh = {};
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (!s)
+		return 0;
+	known = v8_process(s);
+	if (known)
+		return known->writes_names;
+	fresh.start_ns = s->key.start_ns;
+	fresh.execs = s->key.execs;
+	bpf_loop(V8_FDS, v8_names_fd, &fresh.writes_names, 0);
+	bpf_map_update_elem(&v8_processes, &tgid, &fresh, BPF_ANY);
+	return fresh.writes_names;
+}
+
+/* ---- names ---- */
+
+/* Finds the characters of a string: s->text_*.  1: it is none, or one of several parts. */
+__attribute__((noinline)) int runtime_v8_text(__u64 tagged)
+{
+	struct runtime_state *s = runtime_here();
+	__u64 skip = 0, at;
+	struct runtime_desc *d;
+	__u32 i, count = 0;
+	int type;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	for (i = 0; i < V8_TEXT_HOPS; i++) {
+		type = v8_read(d, s->object, 32, tagged);
+		if (type < 0 || type >= V8_NONSTRING)
+			return 1;
+		count = i ? count : RUNTIME_FIELD(s->object, __u32, 12);
+		at = RUNTIME_FIELD(s->object, __u64, 16);
+		if (!(type & 7)) {
+			s->text_bytes = type & 8 ? 1 : 2;
+			s->text_at = tagged - 1 + 16 + skip * s->text_bytes;
+			s->text_count = count;
+			return 0;
+		}
+		if ((type & 7) == 3) /* a part of another one */
+			skip += RUNTIME_FIELD(s->object, __u64, 24) >> 32;
+		else if ((type & 7) ==
+			 1) { /* two parts, of which the second is empty when they became one */
+			tagged = RUNTIME_FIELD(s->object, __u64, 24);
+			type = v8_read(d, s->object, 16, tagged);
+			if (type < 0 || type >= V8_NONSTRING || RUNTIME_FIELD(s->object, __u32, 12))
+				return 1;
+		} else if ((type & 7) != 5) /* 5: another one took its place */
+			return 1;
+		tagged = at;
+	}
+	return 1;
+}
+
+/* Puts the characters of s->text_* into an event: the beginning, or, with from_end, the end. */
+#define V8_PUT_TEXT(s, head, to, from_end)                                                        \
+	({                                                                                        \
+		__u64 from__ = (s)->text_at;                                                      \
+		__u64 size__ = (__u64)(s)->text_count * ((s)->text_bytes & 3);                    \
+		(head)->char_count = (s)->text_count;                                             \
+		(head)->char_bytes = (s)->text_bytes;                                             \
+		(head)->is_ascii = (head)->zero[0] = (head)->zero[1] = 0;                         \
+		if (size__ > sizeof(to)) {                                                        \
+			from__ += (from_end) ? size__ - sizeof(to) : 0;                           \
+			size__ = sizeof(to);                                                      \
+		}                                                                                 \
+		barrier_var(size__);                                                              \
+		size__ <= sizeof(to) && !bpf_probe_read_user((to), size__, (const void *)from__); \
+	})
+
+static __always_inline void v8_no_text(struct runtime_text *head)
+{
+	head->char_count = 0;
+	head->char_bytes = 1;
+	head->is_ascii = head->zero[0] = head->zero[1] = 0;
+}
+
+/*
+ * The name in the ScopeInfo in s->object, and where its function begins.  Its words: flags, parameters, locals, then, where
+ * flags are no Smi (from node 24 on), the function's begin and end; names and properties of the locals; the name and a
+ * Smi; perhaps another name that V8 made up; begin and end where they are not above.  0: there is none, 1: it is not as that.
+ */
+static __always_inline __u64 v8_scope_name(struct runtime_state *s, __u64 scope, __s32 *begin,
+					   __u64 *made_up)
+{
+	__u64 words[4], flags = RUNTIME_FIELD(s->object, __u64, 8), at;
+	__u32 count = RUNTIME_FIELD(s->object, __u64, 24) >> 32;
+	bool is_raw = (__u32)flags != 0;
+
+	if (count > V8_LOCALS_MAX)
+		return 1;
+	at = is_raw ? V8_SCOPE_HEAD : 32;
+	*begin = is_raw ? RUNTIME_FIELD(s->object, __u64, 32) >> 32 : -1;
+	flags = is_raw ? (__u32)flags : flags >> 32;
+	if (!(flags & V8_HAS_NAME))
+		return 0;
+	at += count < V8_INLINE_LOCALS ? 16 * count : 8 + 8 * count;
+	at += flags & V8_HAS_SAVED_CLASS ? 8 : 0;
+	if (bpf_probe_read_user(words, sizeof(words), (const void *)(scope - 1 + at)) ||
+	    (words[0] & 3) != 1 || (__u32)words[1])
+		return 1;
+	if (!is_raw)
+		*begin = (flags & V8_HAS_INFERRED ? words[3] : words[2]) >> 32;
+	*made_up = flags & V8_HAS_INFERRED ? words[2] : 0;
+	return words[0];
+}
+
+/* Reads the name of the function in s->code into the event. */
+__attribute__((noinline)) int runtime_v8_name(__u64 tagged)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_code_event *ev;
+	struct runtime_desc *d;
+	__u32 zero = 0;
+	__u64 made_up = 0; /* "Module.load" of Module.load = function () {} */
+	__s32 begin = -1;
+	int type;
+
+	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
+	if (!s || !ev)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	v8_no_text(&ev->name);
+	v8_no_text(&ev->qualname);
+	type = v8_read(d, s->object, V8_SCOPE_HEAD, tagged);
+	if (type == d->v8.scope_type) {
+		tagged = v8_scope_name(s, tagged, &begin, &made_up);
+		if (tagged == 1)
+			return 1;
+	}
+	ev->first_line = begin;
+	if (!(tagged & 1)) /* a Smi: it has no name */
+		return 0;
+	if (runtime_v8_text(tagged))
+		return 1;
+	if (!s->text_count && made_up && runtime_v8_text(made_up))
+		return 0;
+	return !V8_PUT_TEXT(s, &ev->qualname, ev->qualname_text, 0);
+}
+
+/* The same for the name of its script.  1: it is no script's. */
+__attribute__((noinline)) int runtime_v8_script(__u64 tagged)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_code_event *ev;
+	struct runtime_desc *d;
+	__u32 zero = 0;
+
+	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
+	if (!s || !ev)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d || v8_read(d, s->object, d->v8.script_name + 8ULL, tagged) != d->v8.script_type)
+		return 1;
+	v8_no_text(&ev->file);
+	if (runtime_v8_text(RUNTIME_FIELD(s->object, __u64, d->v8.script_name)) ||
+	    !V8_PUT_TEXT(s, &ev->file, ev->file_text, 1))
+		v8_no_text(&ev->file);
+	return 0;
+}
+
+static __always_inline bool v8_send(const struct runtime_state *s, __u32 id)
+{
+	__u32 zero = 0;
+	struct runtime_code_event *ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
+	void *ring = ring_here();
+
+	if (!ev || !ring)
+		return false;
+	ev->pid = bpf_get_current_pid_tgid() >> 32;
+	ev->id = id;
+	ev->desc = s->number;
+	ev->line_bytes = 0;
+	fill_header(&ev->h, EBPREC_EV_CODE, RUNTIME_CODE_EVENT_HEAD_BYTES);
+	if (!bpf_ringbuf_output(ring, ev, RUNTIME_CODE_EVENT_HEAD_BYTES, wake_flags(ring)))
+		return true;
+	count_lost(EBPREC_EV_CODE);
+	return false;
+}
+
+/* The number of the function that a SharedFunctionInfo describes, in s->code_id.  1: it has none, and s->why if it should. */
+__attribute__((noinline)) int runtime_v8_code(__u64 shared)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_code fresh = {}, *known;
+	struct runtime_desc *d;
+	__u64 name, script;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	if (v8_read(d, s->code, 64, shared) != d->v8.shared_type)
+		return 1;
+	name = RUNTIME_FIELD(s->code, __u64, d->v8.shared_name);
+	script = RUNTIME_FIELD(s->code, __u64, d->v8.shared_script);
+	s->key.code = shared - 1;
+	fresh.sum = name * 31 + script * 37 + RUNTIME_FIELD(s->code, __u16, d->v8.shared_token);
+	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
+	if (known && known->sum == fresh.sum) {
+		s->code_id = known->id;
+		return !known->id;
+	}
+	if (runtime_v8_writes_names())
+		return 1;
+	if (!runtime_v8_script(script)) { /* else V8's own: those have native names */
+		fresh.id = runtime_v8_name(name) ? 0 : runtime_new_code();
+		if (!fresh.id || !v8_send(s, fresh.id)) {
+			s->why = RUNTIME_UNKNOWN;
+			return 1;
+		}
+	}
+	s->code_id = fresh.id;
+	bpf_map_update_elem(&runtime_codes, &s->key, &fresh, BPF_ANY); /* full: it is named again */
+	return !fresh.id;
+}
+
+/* ---- the function that the thread is in ---- */
+
+/*
+ * Whether code with s->pc begins at start, in an object that begins with this map.  s->deopt becomes its Code's field
+ * with the function.  1: it does; 2: other code does; 0: nothing does.
+ */
+__attribute__((noinline)) int runtime_v8_is_code(__u64 start, __u64 map)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+	__u64 code;
+	__u16 type;
+
+	if (!s)
+		return 0;
+	d = runtime_desc_of(s);
+	if (!d || (map & 3) != 1 ||
+	    bpf_probe_read_user(&type, sizeof(type), (const void *)(map - 1 + d->v8.map_type)) ||
+	    type != (d->v8.stream_type ? d->v8.stream_type : d->v8.code_type))
+		return 0;
+	code = start - d->v8.stream_head + 1;
+	if (d->v8.stream_type)
+		code = runtime_word(code - 1 + 8);
+	if (v8_read(d, s->code, 72, code) != d->v8.code_type ||
+	    (d->v8.code_start && RUNTIME_FIELD(s->code, __u64, d->v8.code_start) != start))
+		return 0;
+	s->stream_map = map;
+	s->deopt = RUNTIME_FIELD(s->code, __u64, d->v8.code_deopt);
+	return s->pc - start < RUNTIME_FIELD(s->code, __u32, d->v8.code_size) ? 1 : 2;
+}
+
+/* Looks for the beginning of the code with s->pc, the nearest ones first.  1: the search ends. */
+__attribute__((noinline)) int runtime_v8_look_for_code(__u32 round)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+	__u64 lowest, map;
+	__u32 i, at;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	lowest = (s->pc & ~(V8_CODE_ALIGN - 1ULL)) - round * (__u64)RUNTIME_OBJECT_BYTES -
+		 (RUNTIME_OBJECT_BYTES - V8_CODE_ALIGN);
+	if (runtime_read(s->object, RUNTIME_OBJECT_BYTES, lowest - d->v8.stream_head))
+		return 1;
+	for (i = 1; i <= RUNTIME_OBJECT_BYTES / V8_CODE_ALIGN; i++) {
+		at = RUNTIME_OBJECT_BYTES - i * V8_CODE_ALIGN;
+		map = RUNTIME_FIELD(s->object, __u64, at);
+		if (s->stream_map ? map != s->stream_map : (map & 3) != 1)
+			continue;
+		switch (runtime_v8_is_code(lowest + at, map)) {
+		case 1:
+			return 1;
+		case 2:
+			s->deopt = 0;
+			return 1;
+		default:
+			break;
+		}
+	}
+	return 0;
+}
+
+static long v8_look_for_code(__u32 round, void *ctx)
+{
+	return runtime_v8_look_for_code(round) & 1;
+}
+
+/*
+ * The number of the function that s->pc is in, in s->code_id; own: that of the frame at fp, 0: none.  1: it is not known.
+ * Code that was not optimized has no function, but the bytecode that the frame has, too.
+ */
+__attribute__((noinline)) int runtime_v8_innermost(__u64 fp, __u32 own)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+	__u64 function;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d || (s->deopt & 3) != 1)
+		return 1;
+	if (own && s->deopt == runtime_word(fp - 32)) {
+		s->code_id = own;
+		return 0;
+	}
+	function = runtime_word(s->deopt - 1 + 16 + 8 * (d->v8.deopt_index & 15ULL));
+	if (d->v8.wrapper_type) {
+		if (v8_read(d, s->object, 16, function) != d->v8.wrapper_type)
+			return 1;
+		function = RUNTIME_FIELD(s->object, __u64, 8);
+	}
+	return runtime_v8_code(function);
+}
+
+/* ---- frames ---- */
+
+/* The number of the function whose frame that is, in s->code_id.  1: it is no function's. */
+__attribute__((noinline)) int runtime_v8_function(__u64 fp)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+	__u64 slots[2]; /* the function, the context */
+	int type;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d || bpf_probe_read_user(slots, sizeof(slots), (const void *)(fp - 16)) ||
+	    (slots[1] & 3) != 1)
+		return 1;
+	type = v8_read(d, s->object, 64, slots[0]);
+	if (type < d->v8.function_first || type - d->v8.function_first >= d->v8.function_count)
+		return 1;
+	return runtime_v8_code(RUNTIME_FIELD(s->object, __u64, d->v8.function_shared));
+}
+
+static __always_inline int v8_put(struct runtime_state *s, __u64 place, __u32 id, __u64 flags)
+{
+	if (!runtime_put(s, (__u64)id << RUNTIME_INSTR_BITS | place | flags))
+		return 0;
+	s->why = RUNTIME_TOO_DEEP;
+	return 1;
+}
+
+__attribute__((noinline)) int runtime_v8_frame(__u32 index)
+{
+	struct runtime_state *s = runtime_here();
+	struct walk_state *w = walk_here();
+	struct runtime_desc *d;
+	__u64 i = index, fp, how, place;
+	__u32 own;
+
+	barrier_var(i);
+	if (!s || !w || i >= WALK_FRAMES_MAX || i >= w->n)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	how = w->fps[i] & WALK_FP_BITS;
+	fp = w->fps[i] - how;
+	if (!fp)
+		return 0;
+	if (!d->v8.is_understood) {
+		s->why = how & WALK_FP_MADE ? RUNTIME_NOT_UNDERSTOOD : s->why;
+		return 0;
+	}
+	place = (w->frames[i] & RUNTIME_INSTR_MASK) | i << RUNTIME_FRAME_BITS;
+	own = runtime_v8_function(fp) ? 0 : s->code_id;
+	if (how == WALK_FP_MADE)
+		return own ? v8_put(s, place, own, 0) : 0;
+	if (how == (WALK_FP_MADE | WALK_FP_EXACT) && d->v8.code_type) {
+		s->pc = w->frames[i];
+		s->deopt = 0;
+		bpf_loop(V8_CODE_ROUNDS, v8_look_for_code, 0, 0);
+		if (!runtime_v8_innermost(fp, own)) {
+			if (v8_put(s, place, s->code_id, 0))
+				return 1;
+			own = own == s->code_id ? 0 : own;
+		}
+	}
+	return own ? v8_put(s, place, own, RUNTIME_FRAME_BEHIND) : 0;
+}
+
+static long v8_frame(__u32 index, void *ctx)
+{
+	return runtime_v8_frame(index) & 1; /* for the verifier, which does not look into it here */
+}
+
+static __always_inline void runtime_v8_walk(struct runtime_state *s)
+{
+	struct v8_process *known;
+
+	runtime_set_process(&s->key);
+	known = v8_process(s);
+	if (known && known->writes_names)
+		return;
+	s->stream_map = known ? known->stream_map : 0;
+	bpf_loop(WALK_FRAMES_MAX, v8_frame, 0, 0);
+	if (known)
+		known->stream_map = s->stream_map;
+}
+
+#endif

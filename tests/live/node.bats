@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# bats file_tags=parallel
+# Functions of JavaScript have their names without an option of node, in samples and in waits.
+
+load ../lib/helper
+
+setup() {
+	need_bpf
+	command -v node >/dev/null || skip "needs node"
+	version=$(node -p 'process.versions.node.split(".")[0]')
+	case $version in 1[89] | 2[0-6]) ;; *) skip "needs node 18 to 26, not $version" ;; esac
+	cd "$BATS_TEST_TMPDIR" || return
+	# Two functions, of which one runs three times as long; eval() keeps the compiler from inlining them.
+	cat >shares.js <<-'END'
+		const cpu = () => { const u = process.cpuUsage(); return u.user + u.system; };
+		function burn(us) { const end = cpu() + us; let s = 0; while (cpu() < end) for (let i = 0; i < 20000; i++) s += Math.sqrt(i) % 7; return s; }
+		function more() { eval(''); return burn(600000); }
+		function less() { eval(''); return burn(200000); }
+		function sleepy() { for (let i = 0; i < 5; i++) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 20); }
+		const nameless = [() => burn(100000)];
+		more(); less(); sleepy(); nameless[0]();
+	END
+}
+
+weight() { awk '{ n += $NF } END { print n + 0 }'; }
+
+@test "node: functions have their shares of samples, and no other names" {
+	ebprec record -q -F 499 -o x.data -- node shares.js
+	ebprec report -q --folded -i x.data >out
+	more=$(grep 'js::more (shares.js);.*js::burn (shares.js)' out | weight)
+	less=$(grep 'js::less (shares.js);.*js::burn (shares.js)' out | weight)
+	nameless=$(grep 'js::burn' out | grep -vE 'js::(more|less) ' | weight)
+	# By the program's own clock: 600, 200 and 100 ms.
+	[ "$more" -gt $((2 * less)) ] && [ "$more" -lt $((5 * less)) ] || fail "$more $less: $(grep -c js:: out)"
+	[ "$nameless" -gt 0 ] || fail "$(grep shares.js out | tail -3)"
+	# Functions of the program, of node's own scripts, and nothing else.
+	same '' "$(grep -o 'js::[^;]* ([^;]*)' out | grep -v ' (node:' |
+		grep -vE 'js::(burn|more|less|sleepy|cpu|nameless|nameless<|wrapped[A-Za-z]*|\(anonymous at [0-9]+\)) \(shares.js\)' | sort -u)"
+	# No function called burn() but these.
+	same '' "$(grep -oE 'js::[^;]*;(Builtins_InterpreterEntryTrampoline;)?js::burn ' out |
+		grep -vE '^js::((more|less|nameless|nameless<) |\(anonymous at [0-9]+\) )' | sort -u)"
+}
+
+@test "node: waits have the functions that waited" {
+	ebprec record -q -o x.data -- node shares.js
+	ebprec report -q --off-cpu --folded -i x.data >out
+	[ "$(grep -c 'js::sleepy (shares.js)' out)" -gt 0 ] || fail "$(tail -3 out)"
+	same '' "$(grep 'js::sleepy' out | grep 'js::more\|js::less' || true)"
+}
+
+@test "node: with a map of its own its functions have one name each" {
+	ebprec record -q -F 499 -o x.data -- node --perf-basic-prof shares.js
+	ebprec report -q --folded -i x.data >out
+	same 0 "$(grep -c 'js::' out || true)"
+	[ "$(grep -c 'JS:.*burn\|LazyCompile:.*burn' out)" -gt 0 ] || fail "$(tail -3 out)"
+}

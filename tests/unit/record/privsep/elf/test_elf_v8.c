@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* elf_v8: by files with the facts of V8's (tests/lib/fixtures/v8.c) */
+#include "record/privsep/elf/elf_v8.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static uint8_t bytes[1 << 20];
+
+/* Returns how many bytes the file has. */
+static size_t read_file(const char *name)
+{
+	const char *build = getenv("EBPREC_BUILD");
+	char path[4096];
+	size_t size;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/tests/lib/fixtures/%s", build ? build : "build", name);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	size = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	return size;
+}
+
+static struct elf_runtime find(size_t size_bytes)
+{
+	struct elf_runtime r;
+	struct source s;
+
+	source_of_bytes(bytes, size_bytes, &s);
+	elf_v8_find(&s, &r);
+	return r;
+}
+
+static void offsets_are_those_of_the_file(void **state)
+{
+	struct elf_runtime r = find(read_file("node20"));
+
+	(void)state;
+	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
+	assert_int_equal(r.desc.kind, RUNTIME_V8);
+	assert_int_equal(r.desc.v8.map_type, 12);
+	assert_int_equal(r.desc.v8.function_first, 2066);
+	assert_int_equal(r.desc.v8.function_count, 17);
+	assert_int_equal(r.desc.v8.function_shared, 24);
+	assert_int_equal(r.desc.v8.shared_script, 32);
+	assert_int_equal(r.desc.v8.stream_head, 16);
+	assert_int_equal(r.desc.v8.code_start, 40);
+	assert_int_equal(r.desc.v8.code_size, 56);
+	assert_int_equal(r.desc.v8.code_deopt, 16);
+	assert_int_equal(r.desc.v8.wrapper_type, 0);
+	r = find(read_file("node24"));
+	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
+	assert_int_equal(r.desc.v8.shared_name, 24);
+	assert_int_equal(r.desc.v8.code_deopt, 8);
+	assert_int_equal(r.desc.v8.deopt_index, 7);
+	assert_int_equal(r.desc.v8.wrapper_type, 195);
+}
+
+static void other_objects_are_not_understood(void **state)
+{
+	static const char *const files[] = { "node24-slot", "node24-compressed" };
+
+	(void)state;
+	for (size_t i = 0; i < 2; i++) {
+		struct elf_runtime r = find(read_file(files[i]));
+
+		if (r.state != ELF_RUNTIME_LAYOUT || r.desc.v8.is_understood)
+			fail_msg("%s: %u", files[i], r.state);
+	}
+	assert_int_equal(find(read_file("python3.13")).state, ELF_RUNTIME_NONE);
+}
+
+static void a_file_that_lacks_a_fact_is_not_understood(void **state)
+{
+	static const char *const names[] = {
+		"off_fp_function",
+		"off_fp_context",
+		"HeapObjectTag",
+		"SmiShiftSize",
+		"class_Map__instance_type__",
+		"class_JSFunction__shared__",
+		"type_JSFunction__",
+		"type_SharedFunctionInfo__",
+		"class_SharedFunctionInfo__name_or_scope_info__",
+		"class_SharedFunctionInfo__script__",
+		"type_ScopeInfo__",
+		"type_Script__",
+		"class_Script__name__",
+		"class_String__length__",
+		"ThinStringTag",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t size = read_file("node24");
+		char text[80];
+		uint8_t *at;
+
+		snprintf(text, sizeof(text), "v8dbg_%s", names[i]);
+		at = memmem(bytes, size, text, strlen(text));
+		while (at && strlen(names[i]) && names[i][strlen(names[i]) - 1] != '_' &&
+		       at[strlen(text)])
+			at = memmem(at + 1, size - (size_t)(at + 1 - bytes), text, strlen(text));
+		assert_non_null(at);
+		at[6] = '#';
+		if (find(size).state != ELF_RUNTIME_LAYOUT)
+			fail_msg("without %s", names[i]);
+	}
+}
+
+/* Code is found by them, so only innermost frames are without names. */
+static void without_facts_of_code_the_rest_is_understood(void **state)
+{
+	size_t size = read_file("node24");
+	uint8_t *at = memmem(bytes, size, "v8dbg_type_Code__", 17);
+	struct elf_runtime r;
+
+	(void)state;
+	assert_non_null(at);
+	at[6] = '#';
+	r = find(size);
+	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
+	assert_int_equal(r.desc.v8.code_type, 0);
+}
+
+static void a_file_that_ends_early_is_none(void **state)
+{
+	size_t size = read_file("node20");
+
+	(void)state;
+	for (size_t n = 0; n < size; n += 97) /* the end of the file has its sections */
+		assert_true(find(n).state != ELF_RUNTIME_UNDERSTOOD);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(offsets_are_those_of_the_file),
+		cmocka_unit_test(other_objects_are_not_understood),
+		cmocka_unit_test(a_file_that_lacks_a_fact_is_not_understood),
+		cmocka_unit_test(without_facts_of_code_the_rest_is_understood),
+		cmocka_unit_test(a_file_that_ends_early_is_none),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

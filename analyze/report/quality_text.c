@@ -197,7 +197,9 @@ static void write_reasons(const struct stack_quality_interpreted *in,
 {
 	for (unsigned why = 1; why < RUNTIME_WHYS; why++) {
 		const char *text = stack_quality_runtime_text(why);
-		const char *remedy = stack_quality_runtime_remedy(why);
+		const char *remedy = why == RUNTIME_NOT_UNDERSTOOD
+					     ? of->understood
+					     : stack_quality_runtime_remedy(why);
 
 		if (in->by_why[why] && text)
 			put_line(to,

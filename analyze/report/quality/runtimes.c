@@ -46,15 +46,17 @@ static const struct {
 static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
 	{ "Python", "_PyEval_EvalFrameDefault", "py::",
 	  "ebprec record with BPF reads those of CPython 3.8 to 3.13; else 'python3 -X perf', from 3.12 on, "
-	  "names the innermost of them" },
+	  "names the innermost of them",
+	  "CPython 3.8 to 3.13, with the GIL, is" },
 	{ "JavaScript", "Builtins_InterpreterEntryTrampoline", "js::",
 	  "ebprec record with BPF reads those of node 18 to 26; else run it with --perf-basic-prof "
-	  "--interpreted-frames-native-stack" },
-	{ "Perl", "Perl_runops_standard", NULL, CPYTHON_ALONE },
+	  "--interpreted-frames-native-stack",
+	  "that of node 18 to 26 is" },
+	{ "Perl", "Perl_runops_standard", NULL, CPYTHON_ALONE, NULL },
 	/* It calls vm_exec_core(), which is no name in a stripped library. */
-	{ "Ruby", "rb_vm_exec", NULL, CPYTHON_ALONE },
-	{ "PHP", "execute_ex", NULL, CPYTHON_ALONE },
-	{ "Lua", "luaV_execute", NULL, CPYTHON_ALONE },
+	{ "Ruby", "rb_vm_exec", NULL, CPYTHON_ALONE, NULL },
+	{ "PHP", "execute_ex", NULL, CPYTHON_ALONE, NULL },
+	{ "Lua", "luaV_execute", NULL, CPYTHON_ALONE, NULL },
 };
 
 uint8_t runtimes_of_file(const char *path)

@@ -13,6 +13,7 @@
 
 #define RUNTIMES_COMPILERS    8
 #define RUNTIMES_INTERPRETERS 6
+#define RUNTIMES_READ         2 /* the first ones, whose functions the recorder reads */
 
 /* A set with the compiler of that file; 0: the file is none's. */
 uint8_t runtimes_of_file(const char *path);
@@ -28,7 +29,8 @@ struct runtimes_interpreter {
 	const char *function; /* that runs the program */
 	const char *
 		prefix; /* of the names that functions of the program have with its help; NULL: none */
-	const char *cure; /* NULL: there is none */
+	const char *cure;       /* NULL: there is none */
+	const char *understood; /* those that the recorder reads; NULL: none */
 };
 
 const struct runtimes_interpreter *runtimes_interpreter(unsigned number);

@@ -187,12 +187,22 @@ static void count_stack(struct stack_quality_work *w, const struct stack_table_e
 	find_compilers(w, at, path->compilers, of_group);
 }
 
-/* A recorder that reads frames of programs stores reasons; it reads those of the first interpreter. */
+/* A recorder that reads functions of programs stores reasons; it reads those of the first interpreters. */
+static unsigned interpreter_of(const struct path *path)
+{
+	unsigned set = path->interpreters | path->named_by;
+
+	for (unsigned i = 0; i < RUNTIMES_READ; i++)
+		if (set & 1u << i)
+			return i;
+	return 0;
+}
+
 static void count_reason(struct stack_quality_work *w, const struct stack_table_entry *e,
 			 const struct path *path)
 {
 	uint32_t why = e->key.end >> STACK_COUNTER_END_BITS;
-	struct stack_quality_interpreted *in = &w->quality.interpreted[0];
+	struct stack_quality_interpreted *in = &w->quality.interpreted[interpreter_of(path)];
 
 	if (!why || why >= RUNTIME_WHYS)
 		return;
@@ -548,7 +558,7 @@ static const struct {
 	[RUNTIME_NOT_WALKED] = { "the recorder did not know the interpreter yet",
 				 "of later processes with it there are functions from the start" },
 	[RUNTIME_NOT_UNDERSTOOD] = { "the interpreter is not one that the recorder understands",
-				     "CPython 3.8 to 3.13, with the GIL, is" },
+				     NULL },
 	[RUNTIME_SEVERAL] = { "the process has more than one interpreter, and that of the thread is not known",
 			      NULL },
 };

@@ -100,9 +100,7 @@ static void write_break(const struct report *r, const struct stack_quality_cause
 static void write_no_stacks(const struct report *r, FILE *to)
 {
 	put_line(to, "stacks: none in %" PRIu64 " samples, which have the address alone (%s)",
-		 r->quality.samples,
-		 capture_get_kind(r->capture) == CAPTURE_EBX ? "record without '--call-graph none'"
-							     : with_stacks);
+		 r->quality.samples, with_stacks);
 }
 
 static void write_stacks(const struct report *r, FILE *to)

@@ -141,6 +141,4 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	contains "$text" "(100.0 %)"
 	ebprec record -q -F 997 --without sched -o slow.data -- ./slow
 	contains "$(quality slow.data)" "of these complete (100.0 %)"
-	ebprec record -q -F 997 --without sched --call-graph none -o slow.data -- ./slow
-	contains "$(quality slow.data)" "samples, which have the address alone (record without '--call-graph none')"
 }

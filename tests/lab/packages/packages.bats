@@ -7,7 +7,8 @@
 
 setup_file() {
 	need_bpf
-	export DEBS=$BUILD/packages/source ROOT=$BATS_FILE_TMPDIR/root
+	PARANOID=$(cat /proc/sys/kernel/perf_event_paranoid)
+	export PARANOID DEBS=$BUILD/packages/source ROOT=$BATS_FILE_TMPDIR/root
 	debootstrap --variant=minbase --include=adduser,debconf,libcap2-bin,perl "$SUITE" "$ROOT" >"$BATS_FILE_TMPDIR/log" 2>&1 ||
 		{ tail -5 "$BATS_FILE_TMPDIR/log" >&3; return 1; }
 	mount --bind "$ROOT" "$ROOT" # a mount that allows file capabilities, whatever the one above does
@@ -22,6 +23,7 @@ setup_file() {
 }
 
 teardown_file() {
+	echo "$PARANOID" >/proc/sys/kernel/perf_event_paranoid
 	umount -R -l "$ROOT" # another recorder may have opened a file in it
 }
 
@@ -51,7 +53,7 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 
 @test "the packages are installed with what they depend on, and root records" {
 	in_root apt-get update -q >log 2>&1
-	in_root sh -c 'apt-get install -y -q --no-install-recommends /root/ebprec_*.deb /root/ebprec-record_*.deb /root/libebprec-dev_*.deb' >log 2>&1 ||
+	in_root sh -c 'apt-get install -y -q --no-install-recommends /root/ebprec_*.deb /root/ebprec-record_*.deb /root/libebprec0_*.deb /root/libebprec-dev_*.deb' >log 2>&1 ||
 		fail "$(tail -5 log)"
 	in_root sh -c "cd /root && ebprec record -q -F 499 -o x.data -- $loop && ebprec report --folded x.data" >folded
 	grep -q '^perl;.*Perl_' folded || fail "$(head -3 folded)"
@@ -78,13 +80,11 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 }
 
 @test "where Debian's kernel refuses CAP_PERFMON the answer sets kernel.perf_event_paranoid, and takes it back" {
-	local before setting=$ROOT/etc/sysctl.d/60-ebprec.conf
-	before=$(cat /proc/sys/kernel/perf_event_paranoid)
+	local setting=$ROOT/etc/sysctl.d/60-ebprec.conf
 	[ ! -e "$setting" ]
 	echo 3 >/proc/sys/kernel/perf_event_paranoid
 	in_root dpkg-reconfigure -f noninteractive ebprec-record
 	same 2 "$(cat /proc/sys/kernel/perf_event_paranoid)"
-	echo "$before" >/proc/sys/kernel/perf_event_paranoid
 	contains "$(cat "$setting")" "kernel.perf_event_paranoid = 2"
 }
 
@@ -120,7 +120,7 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 }
 
 @test "purged, nothing of them is left" {
-	in_root apt-get purge -y -q ebprec ebprec-record libebprec-dev >log 2>&1
+	in_root apt-get purge -y -q ebprec ebprec-record libebprec-dev libebprec0 >log 2>&1
 	in_root apt-get autoremove --purge -y -q >log 2>&1
 	in_root find / -xdev | sort >after
 	# Files that apt, dpkg, adduser, the linker and the tests made.

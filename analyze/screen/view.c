@@ -288,7 +288,7 @@ static int by_parent_name(const void *va, const void *vb, void *h)
 				    : order_of(h, a->label, b->label);
 }
 
-/* The nodes that are large enough, as rows whose depth is their parent for now: children of one are side by side. */
+/* The nodes that are large enough, and the first below the root, as rows whose depth is their parent for now: children of one are side by side. */
 static int children_of_all(const struct history *h, const struct view *v,
 			   const struct view_query *query, struct view_row **out, size_t *count)
 {
@@ -299,7 +299,8 @@ static int children_of_all(const struct history *h, const struct view *v,
 	if (!list)
 		return -ENOMEM;
 	for (uint32_t i = 1; i < v->tree.count; i++)
-		if (v->totals[i] && v->totals[i] >= least)
+		if (v->totals[i] &&
+		    (v->totals[i] >= least || v->tree.nodes[i].parent == CALLTREE_ROOT))
 			list[n++] = (struct view_row){ .label = v->tree.nodes[i].label,
 						       .node = i,
 						       .depth = v->tree.nodes[i].parent,

@@ -40,7 +40,8 @@ struct view_query {
 	const regex_t *filter; /* NULL: none */
 	const struct view_step *steps;
 	size_t step_count;
-	unsigned least_of; /* tree, icicle: no rows of less than the sum divided by this; 0: all */
+	unsigned
+		least_of; /* tree, icicle: no rows of less than the sum divided by this, but the first below the root; 0: all */
 };
 
 struct view_row {

@@ -273,7 +273,8 @@ asks_and_hangs() {
 	wait $recorder || fail "$(cat err)"
 	rm /tmp/perf-$load.map
 	intact r.data
-	same 1 "$(account r.data jit files)"
+	# Other programs of the machine may have maps, too.
+	ebprec info --objects r.data | grep -qF "perf-$load.map" || fail "$(ebprec info --objects r.data)"
 	echo "# rings were not looked at for $(($(account r.data longest_pass_ns) / 1000000)) ms" >&3
 	[ "$(account r.data longest_pass_ns)" -lt 700000000 ] || fail "$(account r.data longest_pass_ns) ns"
 }

@@ -83,7 +83,7 @@ void cmd_record_cure(const char *path, char *out, size_t out_bytes)
 	if (group)
 		snprintf(
 			out, out_bytes,
-			"sudo ebprec record ..., or join the group: sudo adduser USER %s, and log in again",
+			"sudo ebprec record ..., or join the group: sudo usermod -aG %s USER, and log in again",
 			group->gr_name);
 	else
 		snprintf(out, out_bytes, "sudo ebprec record ...");

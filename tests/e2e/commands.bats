@@ -551,10 +551,10 @@ replies() {
 	chmod 711 "$BATS_RUN_TMPDIR" "$BATS_TEST_TMPDIR/.." "$BATS_TEST_TMPDIR" .
 	run --separate-stderr setpriv --reuid=65534 --clear-groups group/bin/ebprec record -a
 	same 1 "$status"
-	same "ebprec: cannot run '$PWD/group/bin/ebprec-record': Permission denied (sudo ebprec record ..., or join the group: sudo adduser USER daemon, and log in again)" \
+	same "ebprec: cannot run '$PWD/group/bin/ebprec-record': Permission denied (sudo ebprec record ..., or join the group: sudo usermod -aG daemon USER, and log in again)" \
 		"$stderr"
 	setpriv --reuid=65534 --clear-groups group/bin/ebprec doctor >checked || :
-	grep -qF "> sudo ebprec record ..., or join the group: sudo adduser USER daemon" checked || fail "$(cat checked)"
+	grep -qF "> sudo ebprec record ..., or join the group: sudo usermod -aG daemon USER" checked || fail "$(cat checked)"
 }
 
 @test "record -- without a command behind it is refused, and records nothing" {

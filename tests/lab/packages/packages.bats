@@ -76,7 +76,7 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 	same "alice" "$(in_root stat -c %U /home/alice/x.data)"
 	run as bob "ebprec record -o x.data -- true"
 	[ "$status" -ne 0 ] || fail "$output"
-	contains "$output" "adduser USER ebprec"
+	contains "$output" "usermod -aG ebprec USER"
 }
 
 @test "where Debian's kernel refuses CAP_PERFMON the answer sets kernel.perf_event_paranoid, and takes it back" {

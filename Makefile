@@ -82,7 +82,7 @@ LIBS_analyze := -ldw -lelf -llzma -lz -ltraceevent -liberty -lncursesw -ltinfo -
 LIBS_unit    := -lcmocka
 
 # LINK=portable: nothing but the C library is loaded when the programs start; LINK=static: not even that.  Debian has no
-# archive of Zydis: ZYDIS=FILE is one (scripts/package/tarball makes it).
+# archive of Zydis: ZYDIS=FILE is one (scripts/package/stage makes it).
 LINK	?= shared
 ZYDIS	?= -lZydis
 archives = -Wl,-Bstatic $(filter-out -lpthread -lm -lZydis,$(1)) -lbz2 $(if $(filter portable,$(LINK)),-Wl$(comma)-Bdynamic) $(ZYDIS) -lm
@@ -98,7 +98,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: always all analyze record library man unit tests check check-live check-waits check-brief check-compare check-exports check-web check-kernels check-kills check-foreign \
-	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball packages check-packages clean help
+	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm packages check-packages clean help
 
 all: analyze record library man		## ebprec, ebprec-record, libebprec and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -377,8 +377,11 @@ install-library: library man
 tarball: $(call have,package)		## archives of the programs for any x86-64 Linux, in $(O)/tarball; the network once
 	+$(Q)scripts/package/tarball $(O)
 
+rpm: $(call have,package)		## rpm packages of the programs, in $(O)/rpm; the network once
+	+$(Q)scripts/package/rpm $(O)
+
 SUITE	?= bookworm
-check-packages: packages tarball $(call have,check-packages)	## packages in a fresh Debian, SUITE=bookworm: installed, used, purged; built twice; archives in three; root, BPF
+check-packages: packages tarball rpm $(call have,check-packages)	## packages in a fresh Debian, SUITE=bookworm: installed, used, purged; built twice; archives in three; rpm packages; root, BPF
 	$(Q)EBPREC_BUILD=$(abspath $(O)) SUITE=$(SUITE) bats tests/lab/packages
 
 packages: $(call have,package)		## Debian packages of this tree, in $(O)/packages
@@ -392,7 +395,7 @@ help:					## this list
 	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 # What was built of a program for BPF whose source is gone is not made again, though older objects depend on it.
--include $(filter-out %.bpf.d,$(shell find $(O) -path $(O)/starts -prune -o -name '*.d' -print 2>/dev/null)) \
+-include $(filter-out %.bpf.d,$(shell find $(O) -path $(O)/starts -prune -o -type f -name '*.d' -print 2>/dev/null)) \
 	$(wildcard $(patsubst %.c,$(O)/%.d,$(BPF) $(wildcard tests/lab/bpf/*.bpf.c)))
 
 # ---- unwinding: what needs libdw as a judge, or minutes ----

@@ -73,6 +73,21 @@ built() {
 	done
 }
 
+@test "debug sections that inflate to far more than debug information does are not inflated, by no reader" {
+	cat >zeros.s <<-END
+		.section .debug_str_offsets,"",@progbits
+		.zero $((100 << 20))
+	END
+	c++ -g -O2 -o large "$BATS_TEST_DIRNAME/../lib/fixtures/inlines.cpp" zeros.s
+	objcopy --compress-debug-sections=zlib large packed
+	places_of large 1 >addresses
+	chains --all large <addresses >all 2>err
+	grep -q '^0 of ' err || fail "$(cat err)"
+	(ulimit -v 98304 && chains --all packed <addresses >all 2>err) || fail "status $?: $(cat err)"
+	grep -q '^\([1-9][0-9]*\) of \1 ' err || fail "$(cat err)"
+	same '??:0' "$(grep : all | sort -u)"
+}
+
 @test "sources named relative to the compiler's folder have complete paths, with each reader" {
 	mkdir from to
 	cp "$BATS_TEST_DIRNAME/../lib/fixtures/inlines.cpp" from/

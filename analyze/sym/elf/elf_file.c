@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* elf_file - sections and segments of an untrusted ELF file */
 #include <assert.h>
+#include <endian.h>
 #include <errno.h>
 #include <gelf.h>
 #include <stdlib.h>
@@ -12,10 +13,14 @@
 
 #include "format/base/cursor.h"
 #include "format/base/mmap_array.h"
+#include "format/base/saturate.h"
 #include "analyze/sym/elf/elf_file.h"
 
 #define SECTION_MAX_BYTES (1ULL << 30)
-#define INFLATED_MOST     1100 /* times the compressed bytes; zlib gets to 1032 */
+/* zlib gets to 1032 times the compressed bytes, debug information to 3 or 4, and to 25 in a small file. */
+#define INFLATED_TIMES      32
+#define INFLATED_FREE_BYTES (64ULL << 20) /* beyond these times */
+#define INFLATED_MAX_BYTES  (4ULL << 30)
 
 #ifndef ELFCOMPRESS_ZSTD /* glibc 2.36 */
 #define ELFCOMPRESS_ZSTD 2
@@ -32,6 +37,7 @@ struct elf_file {
 	size_t section_count;
 	struct elf_file_segment *segments;
 	size_t segment_count;
+	struct elf_file_inflated inflated;
 };
 
 static int read_segments(struct elf_file *e)
@@ -312,33 +318,56 @@ static bool inflate_zlib(const uint8_t *from, size_t from_bytes, uint8_t *to, si
 	return fits;
 }
 
+static size_t head_bytes_of(const struct elf_file *e)
+{
+	return e->is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
+}
+
+uint64_t elf_file_stated_bytes(const struct elf_file *e, const struct elf_file_section *s)
+{
+	static const char magic[] =
+		"ZLIB"; /* of GNU's older form, with the size in big-endian order */
+	bool older = !strncmp(s->name, ".zdebug_", 8);
+	size_t head_bytes = older ? 12 : head_bytes_of(e);
+	uint8_t head[sizeof(Elf64_Chdr)];
+
+	if (s->inflated || s->type == SHT_NOBITS || !(older || s->flags & SHF_COMPRESSED) ||
+	    s->off_bytes > e->size_bytes || s->size_bytes > e->size_bytes - s->off_bytes ||
+	    s->size_bytes < head_bytes || read_at(e, head, s->off_bytes, head_bytes))
+		return 0;
+	if (older)
+		return memcmp(head, magic, 4) ? 0 : be64toh(le64_load(head + 4));
+	return e->is64 ? le64_load(head + 8) : le32_load(head + 4);
+}
+
+bool elf_file_add_inflated(struct elf_file_inflated *sum, uint64_t packed_bytes, uint64_t bytes)
+{
+	if (bytes > INFLATED_MAX_BYTES - sum->bytes)
+		return false;
+	sum->packed_bytes = saturate_add(sum->packed_bytes, packed_bytes);
+	sum->bytes += bytes;
+	return sum->bytes <= INFLATED_FREE_BYTES ||
+	       (sum->bytes - INFLATED_FREE_BYTES) / INFLATED_TIMES <= sum->packed_bytes;
+}
+
 /* from: at the section's header.  NULL, and *err: it is not inflated. */
 static uint8_t *inflate_section(const struct elf_file *e, const uint8_t *from, size_t from_bytes,
-				uint64_t *to_bytes, int *err)
+				size_t to_bytes, int *err)
 {
-	size_t head_bytes = e->is64 ? sizeof(Elf64_Chdr) : sizeof(Elf32_Chdr);
-	uint32_t type;
-	uint8_t *to;
+	size_t head_bytes = head_bytes_of(e);
+	uint32_t type = le32_load(from);
+	uint8_t *to = mmap_array_raw(to_bytes + 1);
 	bool fits;
 
-	*err = -ENOTSUP;
-	if (from_bytes < head_bytes)
+	*err = to ? -ENOTSUP : -ENOMEM;
+	if (!to)
 		return NULL;
-	type = le32_load(from);
-	*to_bytes = e->is64 ? le64_load(from + 8) : le32_load(from + 4);
 	from += head_bytes;
 	from_bytes -= head_bytes;
-	if (*to_bytes > SECTION_MAX_BYTES || *to_bytes / INFLATED_MOST > from_bytes)
-		return NULL;
-	to = mmap_array_raw((size_t)*to_bytes + 1);
-	if (!to) {
-		*err = -ENOMEM;
-		return NULL;
-	}
 	fits = type == ELFCOMPRESS_ZLIB
-		       ? inflate_zlib(from, from_bytes, to, (size_t)*to_bytes)
-		       : type == ELFCOMPRESS_ZSTD && ZSTD_decompress(to, (size_t)*to_bytes, from,
-								     from_bytes) == *to_bytes;
+		       ? inflate_zlib(from, from_bytes, to, to_bytes)
+		       : type == ELFCOMPRESS_ZSTD &&
+				 ZSTD_decompress(to, to_bytes, from, from_bytes) == to_bytes;
 	if (!fits) {
 		free(to);
 		return NULL;
@@ -351,18 +380,23 @@ int elf_file_inflate(struct elf_file *e, const char *name)
 	struct elf_file_section *s = (struct elf_file_section *)(uintptr_t)elf_file_by_name(e,
 											    name);
 	struct elf_file_section packed;
-	uint64_t size_bytes = 0;
+	uint64_t size_bytes;
 	uint8_t *from;
 	int err;
 
 	if (!s || s->inflated || !(s->flags & SHF_COMPRESSED))
 		return 0;
+	size_bytes = elf_file_stated_bytes(e, s);
+	if (s->size_bytes < head_bytes_of(e) || size_bytes > SECTION_MAX_BYTES ||
+	    !elf_file_add_inflated(&e->inflated, s->size_bytes, size_bytes))
+		return -ENOTSUP;
 	packed = *s;
 	packed.flags &= ~(uint64_t)SHF_COMPRESSED;
 	err = elf_file_read(e, &packed, &from);
 	if (err)
 		return err;
-	packed.inflated = inflate_section(e, from, (size_t)packed.size_bytes, &size_bytes, &err);
+	packed.inflated = inflate_section(e, from, (size_t)packed.size_bytes, (size_t)size_bytes,
+					  &err);
 	free(from);
 	if (!packed.inflated)
 		return err;

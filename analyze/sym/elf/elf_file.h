@@ -51,9 +51,22 @@ const struct elf_file_segment *elf_file_segments(const struct elf_file *e, size_
 /*
  * Inflates the section of that name in memory, if there is one and it is compressed (zlib, zstd); from then on
  * it is read like others.  Before other threads read the file.  -ENOTSUP: compressed in another way, not what
- * its header states, or to more than 1 GiB or 1100 times its size, which zlib cannot do; -ENOMEM; errors of reading.
+ * its header states, to more than 1 GiB, or more than elf_file_add_inflated() allows; -ENOMEM; errors of reading.
  */
 int elf_file_inflate(struct elf_file *e, const char *name);
+/* How many bytes it has when inflated, as its header states (.zdebug_* too); 0: it is not compressed, or damaged. */
+uint64_t elf_file_stated_bytes(const struct elf_file *e, const struct elf_file_section *s);
+
+/* What sections of a file take in memory. */
+struct elf_file_inflated {
+	uint64_t packed_bytes, bytes;
+};
+
+/*
+ * Adds a section.  false: all together are more than 64 MiB and 32 times the compressed bytes, which debug information
+ * is not, or more than 4 GiB: a small file could fill the memory.
+ */
+bool elf_file_add_inflated(struct elf_file_inflated *sum, uint64_t packed_bytes, uint64_t bytes);
 
 /*
  * The section's bytes and a NUL behind them; *out is owned (free()).

@@ -78,15 +78,23 @@ static int read_headers(int fd, struct libdw_image *i, bool is64, size_t section
 
 static int fill(int fd, struct libdw_image *i, const struct elf_file *e)
 {
-	const struct elf_file_section *sections;
+	const struct elf_file_section *sections, *s;
+	struct elf_file_inflated inflated = { 0 };
+	uint64_t bytes;
 	size_t count;
 	int err;
 
 	sections = elf_file_sections(e, &count);
 	err = read_headers(fd, i, elf_file_is64(e), count);
-	for (size_t n = 1; !err && n < count; n++)
-		if (sections[n].type != SHT_NOBITS && is_wanted(&sections[n]))
-			err = read_span(fd, i, sections[n].off_bytes, sections[n].size_bytes);
+	for (size_t n = 1; !err && n < count; n++) {
+		s = &sections[n];
+		if (s->type == SHT_NOBITS || !is_wanted(s))
+			continue;
+		bytes = elf_file_stated_bytes(e, s); /* libdw inflates what is compressed */
+		err = bytes && !elf_file_add_inflated(&inflated, s->size_bytes, bytes)
+			      ? -EOVERFLOW
+			      : read_span(fd, i, s->off_bytes, s->size_bytes);
+	}
 	return err;
 }
 

@@ -17,7 +17,8 @@ struct libdw_image {
 	size_t size_bytes; /* of the file; there is more room behind */
 };
 
-/* fd is not needed afterwards.  -EBADMSG: not ELF; -EOVERFLOW: above 16 GiB; -ENOMEM; errno. */
+/* fd is not needed afterwards.  -EBADMSG: not ELF; -EOVERFLOW: above 16 GiB, or inflated above what
+ * elf_file_add_inflated() allows; -ENOMEM; errno. */
 int libdw_image_read(int fd, struct libdw_image *out);
 void libdw_image_done(struct libdw_image *i); /* all zero is fine */
 

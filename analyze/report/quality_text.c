@@ -8,8 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/input/capture_meta.h"
 #include "analyze/out/message.h"
 #include "analyze/report/quality/runtimes.h"
+#include "format/reader/capture.h"
 
 enum {
 	CAUSES_SHOWN = 3,
@@ -103,10 +105,33 @@ static void write_no_stacks(const struct report *r, FILE *to)
 		 r->quality.samples, with_stacks);
 }
 
-static void write_stacks(const struct report *r, FILE *to)
+/* Whether user stacks were left out of the recording by an option. */
+static bool has_no_user_stacks(const struct report *r)
+{
+	struct capture_meta_value meta = capture_meta_read(r->capture, EBX_META_START);
+	bool none = capture_meta_is(meta, "user_stacks", "\"none\"");
+
+	capture_meta_free(meta);
+	return none;
+}
+
+static void write_breaks(const struct report *r, FILE *to)
 {
 	const struct stack_quality *v = &r->quality;
 	const char *remedy = NULL;
+
+	if (has_no_user_stacks(r)) {
+		put_line(to, "  of user code there are addresses alone (record without "
+			     "'--call-graph none')");
+		return;
+	}
+	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++)
+		write_break(r, &v->breaks[i], &remedy, to);
+}
+
+static void write_stacks(const struct report *r, FILE *to)
+{
+	const struct stack_quality *v = &r->quality;
 
 	if (r->sampled.without_chain == v->samples) {
 		write_no_stacks(r, to);
@@ -117,8 +142,7 @@ static void write_stacks(const struct report *r, FILE *to)
 		 " of these complete (%.1f %%)",
 		 v->samples, v->user_stacks, v->complete_stacks,
 		 percent(v->complete_stacks, v->user_stacks));
-	for (size_t i = 0; i < v->break_count && i < CAUSES_SHOWN; i++)
-		write_break(r, &v->breaks[i], &remedy, to);
+	write_breaks(r, to);
 	if (r->sampled.without_chain)
 		put_line(to, "  %" PRIu64 " samples have no stack at all, but one address",
 			 r->sampled.without_chain);

@@ -142,3 +142,10 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	ebprec record -q -F 997 --without sched -o slow.data -- ./slow
 	contains "$(quality slow.data)" "of these complete (100.0 %)"
 }
+
+@test "record --call-graph none: the advice is to leave that out" {
+	ebprec record -q -F 997 --without sched --call-graph none -o slow.data -- ./slow
+	text=$(quality slow.data)
+	contains "$text" "of user code there are addresses alone (record without '--call-graph none')"
+	[[ $text != *max-frames* ]] || fail "$text"
+}

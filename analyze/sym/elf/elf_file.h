@@ -57,7 +57,7 @@ int elf_file_inflate(struct elf_file *e, const char *name);
 /* How many bytes it has when inflated, as its header states (.zdebug_* too); 0: it is not compressed, or damaged. */
 uint64_t elf_file_stated_bytes(const struct elf_file *e, const struct elf_file_section *s);
 
-/* What sections of a file take in memory. */
+/* The bytes of compressed sections of one file, and those in memory. */
 struct elf_file_inflated {
 	uint64_t packed_bytes, bytes;
 };

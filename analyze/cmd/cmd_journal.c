@@ -58,7 +58,7 @@ struct work {
 	struct journal_ask ask;
 	struct writer *w;
 	uint64_t count, left_out_count;
-	int journal_err; /* of reading it, which is not the capture's */
+	int journal_err, write_err; /* of reading the journal, and of the new capture */
 };
 
 static int add_line(void *arg, const struct journal_line *line)
@@ -85,19 +85,23 @@ static int add_line(void *arg, const struct journal_line *line)
 	snprintf(text, sizeof(text), "%s%s%s", line->identifier, *line->identifier ? ": " : "",
 		 line->text);
 	bytes = mark_record_encode(work->attr, &m, record);
-	if (!bytes)
-		return -ENOTSUP;
 	work->count++;
-	return writer_record(work->w, EBX_STREAM_MARK, record, bytes, line->time_ns, 0);
+	work->write_err = bytes ? writer_record(work->w, EBX_STREAM_MARK, record, bytes,
+						line->time_ns, 0)
+				: -ENOTSUP;
+	return work->write_err;
 }
 
 static int add_lines(void *arg, struct writer *w)
 {
 	struct work *work = arg;
+	int err;
 
 	work->w = w;
-	work->journal_err = journal_read(work->journal, &work->ask, add_line, work);
-	return work->journal_err;
+	err = journal_read(work->journal, &work->ask, add_line, work);
+	if (!work->write_err)
+		work->journal_err = err;
+	return err;
 }
 
 static int fail_journal(const struct journal_opts *o, int err)

@@ -169,8 +169,8 @@ static void read_line(const struct journal *l, sd_journal *j, struct journal_lin
 	line->pid = read_number(l, j, "_PID", 0);
 	(void)read_field(l, j, "SYSLOG_IDENTIFIER", line->identifier, sizeof(line->identifier));
 	(void)read_field(l, j, "MESSAGE", line->text, sizeof(line->text));
-	/* The manager's lines about a unit have it so. */
-	if (read_field(l, j, "UNIT", line->unit, sizeof(line->unit)) ||
+	/* The manager's lines about a unit have it so; other senders may write what they like into that field. */
+	if ((line->pid == 1 && read_field(l, j, "UNIT", line->unit, sizeof(line->unit))) ||
 	    read_field(l, j, "_SYSTEMD_UNIT", line->unit, sizeof(line->unit)))
 		return;
 	if (read_field(l, j, "_TRANSPORT", transport, sizeof(transport)) &&
@@ -186,19 +186,20 @@ enum place { PLACE_OUTSIDE, PLACE_BEHIND, PLACE_INSIDE };
 static enum place find_place(const struct journal *l, sd_journal *j, const struct journal_ask *ask,
 			     uint64_t *time_ns)
 {
-	int64_t booted_us = (int64_t)(ask->wall_ns / NS_PER_US) -
-			    (int64_t)(ask->mono_ns / NS_PER_US);
+	uint64_t booted_us = ask->wall_ns / NS_PER_US - ask->mono_ns / NS_PER_US;
 	uint64_t wall_us, mono_us;
 	sd_id128 boot;
 	int64_t apart_us;
 
 	if (l->get_realtime_usec(j, &wall_us) < 0 || l->get_monotonic_usec(j, &mono_us, &boot) < 0)
 		return PLACE_OUTSIDE;
-	if ((int64_t)wall_us - booted_us > (int64_t)(ask->span.to_ns / NS_PER_US) + AROUND_US)
+	if ((int64_t)(wall_us - booted_us) > (int64_t)(ask->span.to_ns / NS_PER_US) + AROUND_US)
 		return PLACE_BEHIND;
-	apart_us = (int64_t)wall_us - (int64_t)mono_us - booted_us;
+	/* Any user may have written the file: numbers of any size. */
+	apart_us = (int64_t)(wall_us - mono_us - booted_us);
 	*time_ns = mono_us * NS_PER_US;
-	return llabs(apart_us) < SAME_BOOT_US && time_span_has(&ask->span, *time_ns)
+	return apart_us > -SAME_BOOT_US && apart_us < SAME_BOOT_US &&
+			       time_span_has(&ask->span, *time_ns)
 		       ? PLACE_INSIDE
 		       : PLACE_OUTSIDE;
 }

@@ -79,6 +79,14 @@ shown() {
 	same "log:err" "$(shown y.data | awk -F '\t' '/log/ { print $3 }')"
 }
 
+@test "a line is of the unit that the journal knows of its sender, not of one that it names" {
+	line 1100123 "$this" 3 _PID=100 SYSLOG_IDENTIFIER=app _SYSTEMD_UNIT=app.service UNIT=db.service \
+		"MESSAGE=not of the database" >lines
+	"$remote" -o this.journal lines 2>/dev/null
+	ebprec journal -q --journal this.journal x.data
+	same app.service "$(shown x.data | awk -F '\t' '/log:err/ { print $4 }')"
+}
+
 @test "times are chosen by the text of a line" {
 	journal
 	ebprec journal -q --journal this.journal x.data

@@ -13,6 +13,8 @@
 
 /* Names of so many more tasks and frames than there were are looked through for those that are gone. */
 #define COMPACT_MORE 20000
+/* Any process may set marks: the oldest half goes when there are so many. */
+#define MARKS_MAX 20000
 
 /* ---- tables that all seconds share ---- */
 
@@ -338,15 +340,23 @@ static void drop_oldest(struct history *h)
 	memmove(h->seconds, h->seconds + 1, --h->count * sizeof(*h->seconds));
 }
 
+static void drop_first_marks(struct history *h, size_t count)
+{
+	for (size_t i = 0; i < count; i++)
+		free(h->marks[i].text);
+	h->mark_count -= count;
+	if (count)
+		memmove(h->marks, h->marks + count, h->mark_count * sizeof(*h->marks));
+}
+
 static void drop_marks(struct history *h)
 {
 	uint64_t from_ns = h->count ? h->seconds[0].second * 1000000000ULL : 0;
 	size_t gone = 0;
 
 	while (gone < h->mark_count && h->marks[gone].time_ns < from_ns)
-		free(h->marks[gone++].text);
-	if (gone)
-		memmove(h->marks, h->marks + gone, (h->mark_count -= gone) * sizeof(*h->marks));
+		gone++;
+	drop_first_marks(h, gone);
 }
 
 /* ---- the clean-up ---- */
@@ -471,8 +481,11 @@ int history_close_second(struct history *h, struct history_second *s)
 int history_add_mark(struct history *h, uint64_t time_ns, const char *text)
 {
 	struct history_mark mark = { .time_ns = time_ns, .text = strdup(text) };
-	size_t at = h->mark_count;
+	size_t at;
 
+	if (h->mark_count == MARKS_MAX)
+		drop_first_marks(h, MARKS_MAX / 2);
+	at = h->mark_count;
 	if (!mark.text || vec_reserve(&h->marks, &h->mark_capacity, h->mark_count + 1)) {
 		free(mark.text);
 		return -ENOMEM;

@@ -70,6 +70,22 @@ static void the_oldest_seconds_are_dropped_with_their_marks(void **state)
 	history_done(&h);
 }
 
+static void marks_that_any_process_sets_are_bounded_and_the_last_ones_stay(void **state)
+{
+	struct history h;
+	char text[16];
+
+	(void)state;
+	assert_int_equal(history_init(&h, 3, 1 << 20), 0);
+	for (uint64_t i = 1; i <= 100000; i++) {
+		snprintf(text, sizeof(text), "%d", (int)i);
+		assert_int_equal(history_add_mark(&h, i, text), 0);
+	}
+	assert_in_range(h.mark_count, 10000, 20000);
+	assert_string_equal(h.marks[h.mark_count - 1].text, "100000");
+	history_done(&h);
+}
+
 static void memory_is_bounded_and_the_last_second_stays(void **state)
 {
 	struct history h;
@@ -130,6 +146,7 @@ int main(void)
 		cmocka_unit_test(any_run_of_seconds_adds_up),
 		cmocka_unit_test(a_second_that_is_open_is_added_to_and_none_before_it),
 		cmocka_unit_test(the_oldest_seconds_are_dropped_with_their_marks),
+		cmocka_unit_test(marks_that_any_process_sets_are_bounded_and_the_last_ones_stay),
 		cmocka_unit_test(memory_is_bounded_and_the_last_second_stays),
 		cmocka_unit_test(names_of_tasks_that_are_gone_are_dropped_and_others_stay),
 	};

@@ -10,15 +10,14 @@ const volatile bool user_stacks = 0;
 
 static __always_inline bool saved_registers(struct task_struct *prev, struct walk_state *w)
 {
-	struct pt_regs saved;
-
 	if (prev->flags & TASK_KERNEL || !task_mm(prev))
 		return false;
-	if (bpf_probe_read_kernel(&saved, sizeof(saved), (void *)bpf_task_pt_regs((void *)prev)))
+	if (bpf_probe_read_kernel(&w->saved, sizeof(w->saved),
+				  (void *)bpf_task_pt_regs((void *)prev)))
 		return false;
-	WALK_TAKE_REGS(w->gprs, &saved);
-	w->compat = (saved.cs & 0xffff) == 0x23;
-	return (saved.cs & 3) == 3;
+	WALK_TAKE_REGS(w->gprs, &w->saved);
+	w->compat = (w->saved.cs & 0xffff) == 0x23;
+	return (w->saved.cs & 3) == 3;
 }
 
 /* Walks the current thread's user stack; NULL: it has none. */

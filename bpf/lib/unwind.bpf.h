@@ -49,11 +49,12 @@ static __always_inline int walk_read2(struct walk_state *w, __u64 addr, __u64 *l
 
 struct walk_state {
 	struct unwind_regs regs;
-	__u64 gprs[GPRS]; /* of the leaf, by DWARF number; 16 is the pc */
-	__u32 n;          /* frames so far */
-	__u32 why;        /* enum unwind_why */
-	__u32 why_guess;  /* when `guessed`: the reason to report if the guess was wrong */
-	__u32 how;        /* WALK_BY_* */
+	__u64 gprs[GPRS];     /* of the leaf, by DWARF number; 16 is the pc */
+	struct pt_regs saved; /* as the kernel has them; too large for the stack */
+	__u32 n;              /* frames so far */
+	__u32 why;            /* enum unwind_why */
+	__u32 why_guess;      /* when `guessed`: the reason to report if the guess was wrong */
+	__u32 how;            /* WALK_BY_* */
 	__u32 guessed; /* regs are a frame-pointer step's: not believed before pc is seen to be code */
 	__u32 compat; /* a 32-bit program */
 	__u32 first_map, map_count;
@@ -462,7 +463,6 @@ static __always_inline void *task_mm(struct task_struct *task)
 static __always_inline bool walk_registers(struct bpf_perf_event_data *ctx, struct walk_state *w)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	struct pt_regs saved;
 	__u64 cs;
 
 	if (task->flags & TASK_KERNEL || !task_mm(task))
@@ -472,11 +472,11 @@ static __always_inline bool walk_registers(struct bpf_perf_event_data *ctx, stru
 		cs = *(volatile __u64 *)&ctx->regs.cs;
 		WALK_TAKE_REGS(w->gprs, &ctx->regs);
 	} else {
-		if (bpf_probe_read_kernel(&saved, sizeof(saved),
+		if (bpf_probe_read_kernel(&w->saved, sizeof(w->saved),
 					  (void *)bpf_task_pt_regs((void *)task)))
 			return false;
-		cs = saved.cs;
-		WALK_TAKE_REGS(w->gprs, &saved);
+		cs = w->saved.cs;
+		WALK_TAKE_REGS(w->gprs, &w->saved);
 	}
 	w->compat = (cs & 0xffff) == 0x23;
 	return (cs & 3) == 3;

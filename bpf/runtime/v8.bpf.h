@@ -112,8 +112,8 @@ static __always_inline struct v8_process *v8_process(const struct runtime_state 
 }
 
 /*
- * Asked when the process is seen to run a function: V8 opens these files before it runs the first one, and closes them at
- * the end.
+ * Asked when the process was seen to run a function: V8 opens these files before it runs the first one, and closes them at
+ * the end.  Behind that walk, not in it: Linux before 6.8 would find the stack of all these functions too deep.
  */
 __attribute__((noinline)) int runtime_v8_writes_names(void)
 {
@@ -328,8 +328,6 @@ __attribute__((noinline)) int runtime_v8_code(__u64 shared)
 		s->code_id = known->id;
 		return !known->id;
 	}
-	if (runtime_v8_writes_names())
-		return 1;
 	if (!runtime_v8_script(script)) { /* else V8's own: those have native names */
 		fresh.id = runtime_v8_name(name) ? 0 : runtime_new_code();
 		if (!fresh.id || !v8_send(s, fresh.id)) {
@@ -525,8 +523,12 @@ static __always_inline void runtime_v8_walk(struct runtime_state *s)
 		return;
 	s->stream_map = known ? known->stream_map : 0;
 	bpf_loop(WALK_FRAMES_MAX, v8_frame, 0, 0);
-	if (known)
+	if (known) {
 		known->stream_map = s->stream_map;
+	} else if ((s->n || s->why != RUNTIME_COMPLETE) && runtime_v8_writes_names()) {
+		s->n = 0;
+		s->why = RUNTIME_COMPLETE;
+	}
 }
 
 #endif

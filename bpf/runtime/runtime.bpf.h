@@ -50,6 +50,7 @@ struct runtime_state {
 	__u32 text_count, text_bytes;
 	/* Compiled code: where the thread is, the first word of its objects (0: not known), and the field with its function. */
 	__u64 pc, stream_map, deopt;
+	__u32 code_rounds, zero; /* in which the beginning of code may still be looked for */
 	__u8 object[RUNTIME_OBJECT_BYTES], code[RUNTIME_OBJECT_BYTES];
 	__u64 head[RUNTIME_HEAD_WORDS], words[RUNTIME_WALK_MAX]; /* as they are sent */
 };

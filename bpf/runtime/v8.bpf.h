@@ -25,7 +25,7 @@
 #define V8_SCOPE_HEAD    48
 #define V8_CODE_ALIGN    64 /* instructions of compiled code begin at multiples of it */
 #define V8_CODE_ROUNDS \
-	128 /* of RUNTIME_OBJECT_BYTES each, in which the beginning of code is looked for */
+	128 /* of RUNTIME_OBJECT_BYTES each, in which a stack's beginnings of code are looked for */
 #define V8_FDS             64         /* descriptors among which a file of names is looked for */
 #define V8_HAS_NAME        (3u << 12) /* of ScopeInfo's flags: 0: no words for it */
 #define V8_HAS_INFERRED    (1u << 14)
@@ -379,8 +379,9 @@ __attribute__((noinline)) int runtime_v8_look_for_code(__u32 round)
 	__u64 lowest, map;
 	__u32 i, at;
 
-	if (!s)
+	if (!s || !s->code_rounds)
 		return 1;
+	s->code_rounds--;
 	d = runtime_desc_of(s);
 	if (!d)
 		return 1;
@@ -522,6 +523,8 @@ static __always_inline void runtime_v8_walk(struct runtime_state *s)
 	if (known && known->writes_names)
 		return;
 	s->stream_map = known ? known->stream_map : 0;
+	/* Of all frames: with frames of signals a stranger's stack could have hundreds at which the search begins. */
+	s->code_rounds = V8_CODE_ROUNDS;
 	bpf_loop(WALK_FRAMES_MAX, v8_frame, 0, 0);
 	if (known) {
 		known->stream_map = s->stream_map;

@@ -132,3 +132,17 @@ int path_below(int root_fd, const char *path, bool follow)
 	free(w.rest);
 	return err ? err : fd;
 }
+
+int path_below_read(int at, struct stat *st)
+{
+	char again[40];
+	int fd = -EPERM;
+
+	if (!fstat(at, st) && S_ISREG(st->st_mode)) {
+		snprintf(again, sizeof(again), "/proc/self/fd/%d", at);
+		fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(at);
+	return fd;
+}

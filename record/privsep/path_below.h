@@ -12,6 +12,7 @@
 #define EBPREC_RECORD_PRIVSEP_PATH_BELOW_H
 
 #include <stdbool.h>
+#include <sys/stat.h>
 
 #define PATH_BELOW_DEPTH 64
 
@@ -20,5 +21,11 @@
  * followed; -ENAMETOOLONG, too deep.  follow: also the last part, when it is a link.
  */
 int path_below(int root_fd, const char *path, bool follow);
+
+/*
+ * Opens for reading, without waiting, what an O_PATH descriptor leads to, if it is a regular file: a device may do anything
+ * when it is opened.  at is closed.  The new descriptor, and *st; -EPERM: it is no regular file; else negative errno.
+ */
+int path_below_read(int at, struct stat *st);
 
 #endif

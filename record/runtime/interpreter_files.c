@@ -12,6 +12,7 @@
 #include "format/os/slurp.h"
 #include "record/base/cache_dir.h"
 #include "record/base/command_path.h"
+#include "record/privsep/path_below.h"
 
 #define NAME        "interpreters"
 #define LIST_BYTES  (INTERPRETER_FILES_MAX * PATH_MAX)
@@ -132,16 +133,12 @@ static void look_drop(struct io_job *job)
 	free(l);
 }
 
-/* A regular file; negative: it is none, or cannot be opened. */
+/* Negative: it is no regular file, or cannot be opened.  A path of the list is a stranger's, who may have put there anything. */
 static int open_file(struct look *l)
 {
-	int fd = open(l->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	int at = open(l->path, O_PATH | O_CLOEXEC);
 
-	if (fd >= 0 && (fstat(fd, &l->st) || !S_ISREG(l->st.st_mode))) {
-		close(fd);
-		return -1;
-	}
-	return fd;
+	return at < 0 ? -errno : path_below_read(at, &l->st);
 }
 
 /* The next word of a line whose words are between blanks; NULL: there are no more. */

@@ -32,22 +32,13 @@ struct look {
 	void *ctx;
 };
 
-/* For reading, what is a regular file below the root.  O_PATH first: a device may do anything when it is opened. */
+/* For reading, what is a regular file below the root. */
 static int open_regular(int root_fd, const char *path)
 {
-	int at = path_below(root_fd, path, true), fd = -EPERM;
-	char again[40];
+	int at = path_below(root_fd, path, true);
 	struct stat st;
 
-	if (at < 0)
-		return at;
-	if (!fstat(at, &st) && S_ISREG(st.st_mode)) {
-		snprintf(again, sizeof(again), "/proc/self/fd/%d", at);
-		fd = open(again, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-		fd = fd < 0 ? -errno : fd;
-	}
-	close(at);
-	return fd;
+	return at < 0 ? at : path_below_read(at, &st);
 }
 
 /* Reports the names in a file to fn; the process that parses it may do nothing but read it. */

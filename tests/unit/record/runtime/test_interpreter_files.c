@@ -2,11 +2,13 @@
 /* interpreter_files: what one recording finds the next one reads, and what a command will run */
 #include "record/runtime/interpreter_files.h"
 
+#include <fcntl.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -115,6 +117,26 @@ static void a_path_without_an_interpreter_leaves_the_list(void **state)
 	assert_string_equal(e->files.path[0], e->python);
 }
 
+/* The path was a stranger's program when it was recorded.  A FIFO stands for a device, which may do anything when it is opened. */
+static void what_is_no_regular_file_is_not_opened(void **state)
+{
+	struct env *e = *state;
+	char path[FIXTURE_PATH], seen[256];
+	int watch = inotify_init1(IN_CLOEXEC | IN_NONBLOCK), fd;
+
+	snprintf(path, sizeof(path), "%s/fifo", e->root);
+	assert_int_equal(mkfifo(path, 0600), 0);
+	assert_true(watch >= 0 && inotify_add_watch(watch, path, IN_OPEN) >= 0);
+	interpreter_files_add(&e->files, path);
+	look(e);
+	assert_int_equal(read(watch, seen, sizeof(seen)), -1);
+	assert_int_equal(e->files.count, 0);
+	fd = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC); /* which the watch sees */
+	assert_true(fd >= 0 && read(watch, seen, sizeof(seen)) > 0);
+	close(fd);
+	close(watch);
+}
+
 static void a_full_list_loses_its_oldest_path_and_takes_none_that_is_no_line(void **state)
 {
 	struct env *e = *state;
@@ -184,6 +206,8 @@ int main(void)
 			teardown),
 		cmocka_unit_test_setup_teardown(a_path_without_an_interpreter_leaves_the_list,
 						setup, teardown),
+		cmocka_unit_test_setup_teardown(what_is_no_regular_file_is_not_opened, setup,
+						teardown),
 		cmocka_unit_test_setup_teardown(
 			a_full_list_loses_its_oldest_path_and_takes_none_that_is_no_line, setup,
 			teardown),

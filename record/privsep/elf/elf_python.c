@@ -10,6 +10,8 @@
 #include "record/privsep/elf/elf_parts.h"
 
 #define TEXTS_MAX_BYTES  (16u << 20) /* of names of symbols: CPython's are below 1 MiB */
+#define SYMBOLS_MAX      (4u << 20)  /* of a table; more are not looked at */
+#define TABLES_MAX       8           /* of symbols; a file has two */
 #define STEP_SYMBOLS     1024u
 #define TYPE_BASICSIZE   32  /* PyTypeObject: references, type, size, name; then tp_basicsize */
 #define OFFSETS_BYTES    568 /* of _Py_DebugOffsets, that are read */
@@ -209,6 +211,7 @@ static void look_through(const struct elf_parts *parts, const Elf64_Shdr *table,
 	Elf64_Sym symbols[STEP_SYMBOLS];
 	uint64_t at, count = table->sh_size / sizeof(symbols[0]);
 
+	count = count < SYMBOLS_MAX ? count : SYMBOLS_MAX;
 	for (at = 0; at < count; at += STEP_SYMBOLS) {
 		size_t want = count - at < STEP_SYMBOLS ? count - at : STEP_SYMBOLS, have;
 
@@ -250,10 +253,11 @@ static void find_in_table(const struct elf_parts *parts, const Elf64_Shdr *table
 static void find_symbols(const struct elf_parts *parts, struct found found[NAMES])
 {
 	static const uint32_t kinds[] = { SHT_DYNSYM, SHT_SYMTAB };
+	size_t count = 0;
 
 	for (size_t k = 0; k < 2; k++)
 		for (size_t i = 0; i < parts->section_count; i++)
-			if (parts->sections[i].sh_type == kinds[k])
+			if (parts->sections[i].sh_type == kinds[k] && count++ < TABLES_MAX)
 				find_in_table(parts, &parts->sections[i], found);
 }
 

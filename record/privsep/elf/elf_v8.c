@@ -9,8 +9,10 @@
 
 #define TEXTS_MAX_BYTES (64u << 20) /* of names of symbols: node's are below 10 MiB */
 #define STEP_SYMBOLS    1024u
+#define SYMBOLS_MAX     (1u << 20) /* dynamic ones: node has some 100,000; more are not looked at */
+#define FACTS_MAX       4096u      /* of V8's: node has below 1000 */
 #define PREFIX          "v8dbg_"
-#define FIELD_MAX       120 /* bytes; a field that is read lies below */
+#define FIELD_MAX       56 /* bytes, where the last field begins: 64 of an object are read */
 #define TYPE_MAX        0x3fff
 /* Types of functions from JS_FUNCTION_TYPE on, where the file does not have the last one (up to node 20). */
 #define FUNCTION_TYPES 17
@@ -111,8 +113,8 @@ static const struct {
 struct found {
 	int32_t value[NAMES];
 	bool is_there[NAMES];
-	bool is_v8;        /* one of them is there */
-	bool is_ambiguous; /* one name has two values */
+	uint32_t count;    /* of V8's facts */
+	bool is_ambiguous; /* one name has two values, or there are too many */
 };
 
 /* ---- symbols ---- */
@@ -153,6 +155,7 @@ static void see_symbols(const struct elf_parts *parts, const Elf64_Shdr *table, 
 	uint64_t count = table->sh_size / sizeof(Elf64_Sym);
 	Elf64_Sym symbols[STEP_SYMBOLS];
 
+	count = count < SYMBOLS_MAX ? count : SYMBOLS_MAX;
 	for (uint64_t at = 0; at < count; at += STEP_SYMBOLS) {
 		size_t want = count - at < STEP_SYMBOLS ? count - at : STEP_SYMBOLS, have;
 
@@ -165,7 +168,10 @@ static void see_symbols(const struct elf_parts *parts, const Elf64_Shdr *table, 
 			if (symbols[i].st_name >= text_bytes || symbols[i].st_shndx == SHN_UNDEF ||
 			    strncmp(name, PREFIX, strlen(PREFIX)) != 0)
 				continue;
-			found->is_v8 = true;
+			if (found->count++ == FACTS_MAX) {
+				found->is_ambiguous = true;
+				return;
+			}
 			see_value(parts, name + strlen(PREFIX), symbols[i].st_value, found);
 		}
 		if (have != want)
@@ -309,7 +315,7 @@ void elf_v8_find(const struct source *file, struct elf_runtime *out)
 	if (elf_parts_read(file, &parts))
 		return;
 	find_symbols(&parts, &found);
-	if (found.is_v8 && find_segment(&parts, out)) {
+	if (found.count && find_segment(&parts, out)) {
 		out->kind = out->desc.kind = RUNTIME_V8;
 		out->state = ELF_RUNTIME_LAYOUT;
 		if (is_as_known(&found)) {

@@ -17,6 +17,7 @@
 
 /* As many places more are written at once, as a part of all: 1 / 2^this. */
 #define FLUSH_SHIFT 2
+#define NO_ROOM     (1u << 31) /* of `warned`: there were more interpreters than RUNTIME_DESCS */
 
 static int make(enum bpf_map_type type, const char *name, uint32_t key_bytes, uint32_t value_bytes,
 		uint32_t count)
@@ -130,6 +131,17 @@ static void warn_not_understood(struct runtimes *r, const char *path, const stru
 	     p->version >> 8, p->version & 0xff, path, state_text(p->state));
 }
 
+static void warn_no_room(struct runtimes *r, const char *path, const struct elf_runtime *p)
+{
+	if (p->desc.kind == RUNTIME_NONE || r->warned & NO_ROOM)
+		return;
+	r->warned |= NO_ROOM;
+	note(r->notes, NOTE_WARNING,
+	     "cannot read frames of the interpreter in '%s': there are more than %d interpreters, "
+	     "skipping",
+	     path, RUNTIME_DESCS - 1);
+}
+
 /* The number of an interpreter: copies of one file have one.  0: it has none, or there are too many. */
 static uint32_t number_of(struct runtimes *r, const struct elf_runtime *p)
 {
@@ -163,6 +175,8 @@ bool runtimes_see_file(struct runtimes *r, const uint64_t key[2], const char *pa
 	if (p->state != ELF_RUNTIME_UNDERSTOOD)
 		warn_not_understood(r, path, p);
 	number = number_of(r, p);
+	if (!number)
+		warn_no_room(r, path, p);
 	return number && !u64map_put(&r->by_file, key[0], key[1], number) &&
 	       p->state == ELF_RUNTIME_UNDERSTOOD;
 }

@@ -34,7 +34,7 @@ struct runtimes {
 	struct code_names python, javascript;
 	uint64_t objects; /* of names, that were written */
 	uint32_t
-		warned; /* interpreters that are not understood were reported: bits of kind and state */
+		warned; /* interpreters that are not understood were reported: bits of kind and state, or of no room */
 	int late_err;
 	__u64 frames[SPLICE_FRAMES_MAX];
 };

@@ -231,6 +231,18 @@ static int run(const struct journal_opts *o, struct work *work)
 	return status;
 }
 
+static const char *library_why(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "there is no libsystemd.so.0 (Debian: libsystemd0)";
+	case -ENOTSUP:
+		return "a static program cannot load libsystemd.so.0";
+	default:
+		return strerror(-err);
+	}
+}
+
 int cmd_journal(int argc, char **argv)
 {
 	struct journal_opts opts = { 0 };
@@ -248,9 +260,7 @@ int cmd_journal(int argc, char **argv)
 	if (!status && !strcmp(opts.input, "-") && !opts.output)
 		status = usage_error(&journal_usage, "standard input needs '--output FILE'");
 	if (!status && err)
-		status = message_error("cannot read the journal: %s (Debian: libsystemd0)",
-				       err == -ENOENT ? "there is no libsystemd.so.0"
-						      : strerror(-err));
+		status = message_error("cannot read the journal: %s", library_why(err));
 	if (!status)
 		status = run(&opts, &work);
 	journal_free(work.journal);

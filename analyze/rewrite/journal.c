@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <sys/stat.h>
 
 #define NS_PER_US    1000
@@ -63,6 +64,9 @@ static int load_library(struct journal *l)
 		{ "sd_journal_set_data_threshold", &l->set_data_threshold },
 	};
 
+	/* A static program was started without a loader: another C library would come with what it loads. */
+	if (!getauxval(AT_BASE))
+		return -ENOTSUP;
 	/* Later versions of the library load these when a line is compressed, which is too late. */
 	for (size_t i = 0; i < sizeof(compressors) / sizeof(compressors[0]); i++)
 		(void)dlopen(compressors[i], RTLD_NOW | RTLD_LOCAL);

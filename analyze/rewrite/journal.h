@@ -41,7 +41,7 @@ struct journal_ask {
 
 struct journal; /* opaque: the library */
 
-/* Loads the library; a process that is confined may not.  -ENOENT: there is none; -ENOMEM.  *out: journal_free(). */
+/* Loads the library; a process that is confined may not.  -ENOENT: there is none; -ENOTSUP: a static program loads none; -ENOMEM.  *out: journal_free(). */
 int journal_new(struct journal **out);
 void journal_free(struct journal *j); /* NULL is fine */
 /*

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* fuzz_runtime - any bytes as an ELF file with CPython, as names of code and their lines, and as words of frames */
+/* fuzz_runtime - any bytes as an ELF file with CPython or V8, as names of code and their lines, and as words of frames */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +7,7 @@
 #include "analyze/sym/bundle.h"
 #include "format/base/interpreted_code.h"
 #include "record/privsep/elf/elf_python.h"
+#include "record/privsep/elf/elf_v8.h"
 #include "record/runtime/code_names.h"
 #include "record/runtime/python_lines.h"
 #include "record/runtime/splice.h"
@@ -24,10 +25,30 @@ static void find_python(const uint8_t *data, size_t size_bytes)
 		abort();
 }
 
-/* Text that is written can be read. */
-static void name_code(const uint8_t *data, size_t size_bytes)
+/* Fields lie in what bpf/runtime/v8.bpf.h reads of an object. */
+static void find_v8(const uint8_t *data, size_t size_bytes)
 {
-	struct code_names c = { .path = INTERPRETED_CODE_PYTHON,
+	const struct runtime_v8_offsets *o;
+	struct elf_runtime p;
+	struct source s;
+
+	source_of_bytes(data, size_bytes, &s);
+	elf_v8_find(&s, &p);
+	o = &p.desc.v8;
+	if (p.state != ELF_RUNTIME_UNDERSTOOD && o->is_understood)
+		abort();
+	if (o->map_type > 56 || o->function_shared > 56 || o->shared_name > 56 ||
+	    o->shared_script > 56 || o->shared_token > 56 || o->script_name > 56 ||
+	    o->code_start > 56 || o->code_size > 56 || o->code_deopt > 56 || o->deopt_index > 15 ||
+	    o->function_count > 64)
+		abort();
+}
+
+/* Text that is written can be read. */
+static void name_code(const uint8_t *data, size_t size_bytes, enum runtime_kind kind)
+{
+	struct code_names c = { .path = kind == RUNTIME_V8 ? INTERPRETED_CODE_JAVASCRIPT
+							   : INTERPRETED_CODE_PYTHON,
 				.build_id = { .size_bytes = BUILDID_MAX_BYTES } };
 	struct runtime_code_event *ev = calloc(1, sizeof(*ev));
 	struct outbuf bytes = { 0 };
@@ -38,7 +59,7 @@ static void name_code(const uint8_t *data, size_t size_bytes)
 	memcpy(ev, data, size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
 	ev->h.size_bytes = (uint16_t)(size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
 	ev->id %= 1000;
-	if (!code_names_add(&c, ev, RUNTIME_PYTHON, 0x0308 + (size_bytes & 7)))
+	if (!code_names_add(&c, ev, kind, kind == RUNTIME_V8 ? 0 : 0x0308 + (size_bytes & 7)))
 		for (uint64_t i = 0; i < 100; i++)
 			(void)code_names_hit(&c, (uint64_t)ev->id << RUNTIME_INSTR_BITS | i, i & 1);
 	code_names_encode(&c, 0, &bytes);
@@ -79,6 +100,9 @@ static void join_frames(const uint8_t *data, size_t size_bytes)
 			(void)splice_frames(&s, &d, out, &count);
 			if (count > SPLICE_FRAMES_MAX || count < user)
 				abort();
+			(void)splice_functions(&s, out, &count);
+			if (count > user + s.word_count || count < user)
+				abort();
 		}
 	}
 	free(copy);
@@ -93,7 +117,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		return 0;
 	memcpy(copy, data, size_bytes);
 	find_python(copy, size_bytes);
-	name_code(copy, size_bytes);
+	find_v8(copy, size_bytes);
+	name_code(copy, size_bytes, RUNTIME_PYTHON);
+	name_code(copy, size_bytes, RUNTIME_V8);
 	join_frames(copy, size_bytes);
 	for (uint32_t version = 0x0308; version <= 0x030b; version++)
 		for (uint32_t at = 0; at < 64; at += 6)

@@ -523,7 +523,7 @@ static __always_inline void runtime_v8_walk(struct runtime_state *s)
 	if (known && known->writes_names)
 		return;
 	s->stream_map = known ? known->stream_map : 0;
-	/* Of all frames: with frames of signals a stranger's stack could have hundreds at which the search begins. */
+	/* For all frames: a stranger's stack could have hundreds at which the search begins, behind frames of signals. */
 	s->code_rounds = V8_CODE_ROUNDS;
 	bpf_loop(WALK_FRAMES_MAX, v8_frame, 0, 0);
 	if (known) {

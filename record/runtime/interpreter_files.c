@@ -133,7 +133,7 @@ static void look_drop(struct io_job *job)
 	free(l);
 }
 
-/* Negative: it is no regular file, or cannot be opened.  A path of the list is a stranger's, who may have put there anything. */
+/* Negative: it is no regular file, or cannot be opened.  A path of the list is a stranger's: anything may be there. */
 static int open_file(struct look *l)
 {
 	int at = open(l->path, O_PATH | O_CLOEXEC);

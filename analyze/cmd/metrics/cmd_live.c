@@ -69,7 +69,7 @@ static const struct usage live_usage = {
 	.words = "[NAME...] [OPTIONS]",
 	.about = "Shows where the time of the machine goes, with the stacks, on a screen that can\n"
 		 "go back in time; '?' shows its keys.  Without a terminal, with --json or\n"
-		 "--count: a table each second.\n"
+		 "--count: a table each second (--interval).\n"
 		 "With instruments: shows what they count every interval, until Ctrl-C, the\n"
 		 "tables of 'ebprec metrics', without a capture.  'ebprec record --list' names\n"
 		 "the instruments; cpu, sched and mark have no tables.\n",

@@ -13,10 +13,10 @@ static const struct option report_options[] = {
 	{ OPT_FLAG, 0, "folded", NULL, AT(folded), 0, 0,
 	  "one line a stack: comm;root;...;leaf count" },
 	{ OPT_FLAG, 0, "brief", NULL, AT(brief), 0, 0,
-	  "what matters in at most 4 KB of Markdown: what slows it down, where the time went, what was "
+	  "what matters in at most 4 KB of Markdown: what slows the programs down, where the time went, what was "
 	  "waited for, how far to trust it, what to run next" },
 	{ OPT_STRING, 0, "baseline", "FILE", AT(baseline), 0, 0,
-	  "with --brief: and what is unusual against this capture, as diff finds it" },
+	  "with --brief: what changed since this capture was recorded, too, as diff finds it" },
 	{ OPT_STRING, 0, "svg", "FILE", AT(svg), 0, 0,
 	  "draw a flame graph into FILE, for a browser" },
 	{ OPT_STRING, 0, "html", "FILE", AT(html), 0, 0,

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -68,6 +69,16 @@ static bool in_user_namespace(void)
 	return is;
 }
 
+/* No program here can get what is not in the bounding set; the analyzer reports it, also where this one cannot start. */
+static bool in_bounding_set(uint64_t rights)
+{
+	for (int cap = 0; cap < 64; cap++) {
+		if (rights & RIGHT(cap) && prctl(PR_CAPBSET_READ, cap) != 1)
+			return false;
+	}
+	return true;
+}
+
 /* How to give the recorder what it needs; it is this very program. */
 static void setcap_command(char *out, size_t room)
 {
@@ -75,19 +86,19 @@ static void setcap_command(char *out, size_t room)
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	self[n > 0 ? n : 0] = '\0';
-	snprintf(out, room,
-		 "sudo ebprec record ..., or: sudo setcap cap_bpf,cap_perfmon,cap_sys_ptrace,"
-		 "cap_dac_read_search,cap_checkpoint_restore,cap_syslog=ep %s",
+	snprintf(out, room, "sudo ebprec record ..., or: sudo setcap " CAPS_RECORDING_SETCAP " %s",
 		 n > 0 ? self : "ebprec-record");
 }
 
 static void look_rights(struct finding *f)
 {
-	uint64_t wanted = CAPS_BPF | CAPS_READING | RIGHT(CAP_SYSLOG);
-	uint64_t missing = caps_missing(caps_effective(), wanted);
+	uint64_t missing = caps_missing(caps_effective(), CAPS_RECORDING);
 	char names[200], mend[480];
 
-	setcap_command(mend, sizeof(mend));
+	if (in_bounding_set(missing))
+		setcap_command(mend, sizeof(mend));
+	else
+		snprintf(mend, sizeof(mend), "see 'capabilities'");
 	if (in_user_namespace()) {
 		finding_set(f, FINDING_MISSING, "record on the host, outside of the container",
 			    "in a user namespace: its capabilities do not count for the machine");

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/sandbox/recorder_rights.h"
 #include "analyze/cmd/sandbox/sandbox.h"
 #include "analyze/out/message.h"
 #include "analyze/cmd/sandbox/selfcheck.h"
@@ -110,6 +111,18 @@ static int ask_recorder(const char *path, struct findings *all)
 	return WIFEXITED(status) && !WEXITSTATUS(status) && all->count > before ? 0 : -EIO;
 }
 
+static void look_rights(const char *path, struct findings *all)
+{
+	struct finding found[RECORDER_RIGHTS_FINDINGS], *to;
+
+	recorder_rights_look(path, found);
+	for (size_t i = 0; i < RECORDER_RIGHTS_FINDINGS; i++) {
+		to = add(all);
+		if (to)
+			*to = found[i];
+	}
+}
+
 static void look_recorder(struct findings *all)
 {
 	char *path = cmd_record_find();
@@ -126,6 +139,9 @@ static void look_recorder(struct findings *all)
 	} else if (err == -EACCES) {
 		cmd_record_cure(path, cure, sizeof(cure));
 		finding_set(&f, FINDING_MISSING, cure, "'%s': %s", path, strerror(-err));
+	} else if (err == -EPERM) {
+		finding_set(&f, FINDING_MISSING, "see 'capabilities'", "'%s' cannot be started: %s",
+			    path, strerror(-err));
 	} else {
 		finding_set(&f, FINDING_MISSING, "install it again",
 			    "'%s' does not report what it found: %s", path, strerror(-err));
@@ -133,6 +149,8 @@ static void look_recorder(struct findings *all)
 	to = add(all);
 	if (to)
 		*to = f;
+	if (path)
+		look_rights(path, all);
 	free(path);
 }
 

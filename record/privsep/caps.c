@@ -11,20 +11,6 @@
 
 #include "format/os/slurp.h"
 
-static const char *const names[] = {
-	[CAP_CHOWN] = "CAP_CHOWN",
-	[CAP_DAC_OVERRIDE] = "CAP_DAC_OVERRIDE",
-	[CAP_DAC_READ_SEARCH] = "CAP_DAC_READ_SEARCH",
-	[CAP_FOWNER] = "CAP_FOWNER",
-	[CAP_KILL] = "CAP_KILL",
-	[CAP_SYS_PTRACE] = "CAP_SYS_PTRACE",
-	[CAP_SYS_ADMIN] = "CAP_SYS_ADMIN",
-	[CAP_SYSLOG] = "CAP_SYSLOG",
-	[CAP_PERFMON] = "CAP_PERFMON",
-	[CAP_BPF] = "CAP_BPF",
-	[CAP_CHECKPOINT_RESTORE] = "CAP_CHECKPOINT_RESTORE",
-};
-
 static int get(struct __user_cap_header_struct *header, struct __user_cap_data_struct data[2])
 {
 	*header = (struct __user_cap_header_struct){ .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -39,21 +25,6 @@ uint64_t caps_effective(void)
 	if (get(&header, data))
 		return 0;
 	return data[0].effective | (uint64_t)data[1].effective << 32;
-}
-
-uint64_t caps_missing(uint64_t have, uint64_t need)
-{
-	if (have & RIGHT(CAP_SYS_ADMIN))
-		have |= CAPS_BPF | RIGHT(CAP_CHECKPOINT_RESTORE) | RIGHT(CAP_SYSLOG);
-	return need & ~have;
-}
-
-const char *caps_name(unsigned cap, char *out, size_t out_bytes)
-{
-	if (cap < sizeof(names) / sizeof(names[0]) && names[cap])
-		return names[cap];
-	snprintf(out, out_bytes, "capability %u", cap);
-	return out;
 }
 
 const char *caps_hint_bpf(void)
@@ -98,20 +69,6 @@ uint64_t caps_needed(const struct caps_use *use)
 	if (use->realtime)
 		need |= RIGHT(CAP_SYS_NICE);
 	return need;
-}
-
-void caps_list(uint64_t rights, char *out, size_t out_bytes)
-{
-	size_t used = (size_t)snprintf(out, out_bytes, "%s", rights ? "" : "none");
-	char room[32];
-	unsigned cap;
-
-	for (cap = 0; cap < 64; cap++) {
-		if (rights & RIGHT(cap) && used < out_bytes)
-			used += (size_t)snprintf(out + used, out_bytes - used, "%s%s",
-						 used ? ", " : "",
-						 caps_name(cap, room, sizeof(room)));
-	}
 }
 
 int caps_of_user(void)

@@ -94,12 +94,32 @@ setup_file() {
 
 @test "one capability too few is named" {
 	doctor 1 setpriv --bounding-set=-bpf,-sys_admin --inh-caps=-all ebprec
-	is rights "missing CAP_BPF >"
+	is rights "missing CAP_BPF > see 'capabilities'"
+	is capabilities "missing not in the bounding set, not even for root: CAP_BPF" --cap-add=CAP_BPF
 	is BPF "missing CAP_BPF is missing"
 	doctor 0 setpriv --bounding-set=-checkpoint_restore,-sys_admin --inh-caps=-all ebprec
 	is rights "degraded CAP_CHECKPOINT_RESTORE"
 	is processes degraded
 	is BPF works
+}
+
+@test "a file with a capability outside of the bounding set cannot be started, and doctor names it" {
+	cp "$BATS_FILE_TMPDIR"/ebprec* .
+	setcap cap_bpf,cap_perfmon,cap_syslog=ep ebprec-record || skip "no file capabilities on this file system"
+	doctor 1 setpriv --bounding-set=-syslog --inh-caps=-all ./ebprec
+	is recorder "missing '" "cannot be started: Operation not permitted" "see 'capabilities'"
+	is capabilities "missing the recorder cannot be started: its file has CAP_SYSLOG" --cap-add=CAP_SYSLOG
+}
+
+@test "file capabilities under no_new_privs do not count, and doctor reports it" {
+	chmod a+rx . .. ../..
+	cp "$BATS_FILE_TMPDIR"/ebprec* .
+	setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search,cap_checkpoint_restore,cap_syslog=ep ebprec-record ||
+		skip "no file capabilities on this file system"
+	doctor 0 setpriv --reuid=65534 --regid=65534 --clear-groups ./ebprec
+	is capabilities "works of the recorder's file"
+	doctor 1 setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs ./ebprec
+	is capabilities "missing no_new_privs"
 }
 
 @test "a kernel without BTF: doctor reports it" {
@@ -151,10 +171,13 @@ showing() {
 @test "a container's filter is distinguished from a missing right" {
 	doctor 1 refuse bpf ebprec
 	is rights works
+	is capabilities works
+	is "seccomp filter" "missing it refuses bpf() >" seccomp=PROFILE
 	is BPF "missing Operation not permitted, though the capabilities are there" seccomp
 	is "perf events" works
 	doctor 1 refuse perf_event_open ebprec
 	is "perf events" "missing Operation not permitted, though" "seccomp"
+	is "seccomp filter" "missing it refuses perf_event_open() >"
 }
 
 @test "without tracefs: doctor reports it" {

@@ -471,9 +471,7 @@ replies() {
 		recover
 	replies 2 "ebprec: 'ebprec diff' needs two captures, BEFORE and AFTER (see 'ebprec diff --help')" diff good.data
 	replies 2 "ebprec: 'ebprec merge' needs two captures or more (see 'ebprec merge --help')" merge -o x good.data
-	replies 2 "ebprec: 'ebprec live' needs an instrument, as in 'ebprec live syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
-		live
-	replies 2 "ebprec: 'ebprec live' needs an instrument, as in 'ebprec live syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
+	replies 2 "ebprec: option '--with' needs an instrument, as in '--with syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
 		live --with ,
 	replies 2 "ebprec: 'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between' (see 'ebprec slice --help')" \
 		slice -i good.data -o x

@@ -355,6 +355,11 @@ static int take_names(struct live *l, char **words)
 			status = n ? add_name(l, name, n) : 0;
 		}
 	}
+	if (!status && with->count && !l->word_count)
+		status = usage_error(
+			&live_usage,
+			"option '--with' needs an instrument, as in '--with syscalls'; "
+			"'ebprec record --list' has their names");
 	return status;
 }
 

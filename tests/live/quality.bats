@@ -69,12 +69,13 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 
 @test "node without names for its code: the share is of samples, the cure is node's" {
 	command -v node >/dev/null || skip "needs node"
-	ebprec record -q -F 997 --without sched -o node.data -- node hot.js
+	# Without BPF no names are read from node's memory.
+	ebprec record -q -F 997 --no-bpf -o node.data -- node hot.js
 	text=$(quality node.data)
 	[ "$(share "$text" "of samples end in //anon")" -gt 50 ] || fail "$text"
 	contains "$text" "($node_cure"
 	[[ $text != *java* ]] || fail "$text"
-	ebprec record -q -F 997 --without sched -o node.data -- \
+	ebprec record -q -F 997 --no-bpf -o node.data -- \
 		node --perf-basic-prof --interpreted-frames-native-stack hot.js
 	text=$(quality node.data)
 	[ "$(share "$text" "of samples end in //anon")" -lt 5 ] || fail "the cure does not help: $text"

@@ -177,3 +177,39 @@ has_modes() {
 	jq -es 'map(.rows[] | select(.program == "known").self) | add > 0' json || fail "$(cat json)"
 	jq -es '.[1].from_ns - .[0].from_ns == 1e9 and (map(.all == (.rows | map(.self) | add)) | all)' json || fail "$(cat json)"
 }
+
+# in_group COMMAND... - in the background, in a process group of its own, as a shell with job control starts it
+in_group() {
+	rm -f out
+	perl -e 'setpgrp; exec @ARGV' "$@" >out 2>err 3>&- &
+	pid=$!
+	await [ -s out ]
+}
+
+@test "a signal to all processes of the command ends it as q does, one that ends the recorder is a failure" {
+	for signal in INT TERM HUP; do
+		in_group ebprec live -F 997
+		kill -"$signal" -- "-$pid"
+		status=0
+		wait "$pid" || status=$?
+		same "0 " "$status $(cat err)"
+	done
+	in_group ebprec live -F 997
+	kill -KILL "$(pgrep -P "$pid" -x ebprec-record)"
+	status=0
+	wait "$pid" || status=$?
+	same 1 "$status"
+	contains "$(cat err)" "the recorder was ended by signal 9"
+	same "" "$(find . -maxdepth 1 -name 'ebprec-live-*.??????')"
+}
+
+@test "folders of killed commands are removed, and not one that a command in another pid namespace has locked" {
+	mkdir ebprec-live-9999999.locked ebprec-live-9999998.gonexx
+	touch ebprec-live-9999998.gonexx/live.data
+	exec 4<ebprec-live-9999999.locked
+	flock 4
+	ebprec live --count 1 >out
+	exec 4<&-
+	[ -d ebprec-live-9999999.locked ] || fail "it was removed"
+	[ ! -e ebprec-live-9999998.gonexx ] || fail "it is left over"
+}

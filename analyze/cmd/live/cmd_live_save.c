@@ -42,7 +42,9 @@ static size_t link_parts(const struct live_save *s, char *names[PARTS_MAX])
 {
 	size_t count = 0;
 
-	for (unsigned part = s->first_part; part <= s->last_part && count < PARTS_MAX; part++) {
+	/* The numbers are those that the process sent which reads captures: any. */
+	for (unsigned i = 0; i < PARTS_MAX && i <= s->last_part - s->first_part; i++) {
+		unsigned part = s->first_part + i;
 		char *from = NULL, *to = NULL;
 		int bytes = part ? asprintf(&from, "%s.%u", s->path, part)
 				 : asprintf(&from, "%s", s->path);
@@ -116,6 +118,16 @@ static int make_page(const struct live_save *s, char *log)
 	return run(words, log);
 }
 
+static void write_log(const char *log, const char *text)
+{
+	FILE *to = fopen(log, "we");
+
+	if (!to)
+		return;
+	fputs(text, to);
+	fclose(to);
+}
+
 /* Exit statuses: what could not be done. */
 enum { DONE, NO_CAPTURE, NO_PAGE };
 
@@ -123,8 +135,11 @@ static int save(const struct live_save *s)
 {
 	char *parts[PARTS_MAX], *log = printed("%s" LOG, s->folder), *from;
 	size_t count = link_parts(s, parts);
-	int ok = count && merge(s, parts, count, log, &from) && slice(s, from, log);
+	int ok;
 
+	if (!count)
+		write_log(log, "the files of these seconds were deleted by now");
+	ok = count && merge(s, parts, count, log, &from) && slice(s, from, log);
 	for (size_t i = 0; i < count; i++)
 		unlink(parts[i]);
 	if (count > 1)

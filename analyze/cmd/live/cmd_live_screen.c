@@ -40,6 +40,7 @@ struct session {
 	struct live_save save;
 	int recorder_status, reader_status;
 	int socket, signals;
+	int lock;      /* of the folder */
 	sigset_t mask; /* from before */
 	struct termios modes;
 };
@@ -150,7 +151,7 @@ static int start_reader(struct session *s)
 	if (!s->reader) {
 		close(ends[0]);
 		close(s->signals);
-		sigprocmask(SIG_SETMASK, &s->mask, NULL);
+		/* Signals stay blocked: a terminal sends them to both, and this one ends when the socket is closed. */
 		s->reader_ask.socket = ends[1];
 		_exit(cmd_live_reader(&s->reader_ask));
 	}
@@ -267,6 +268,19 @@ static void restore_terminal(const struct session *s)
 	(void)!write(STDOUT_FILENO, normal, sizeof(normal) - 1);
 }
 
+/* The recorder ended by itself, or could not write all of it. */
+static int failure_of_recorder(const struct session *s)
+{
+	int status = s->recorder_status;
+
+	if (WIFEXITED(status) && !WEXITSTATUS(status))
+		return 0;
+	print_log(s);
+	return WIFEXITED(status)
+		       ? WEXITSTATUS(status)
+		       : message_error("the recorder was ended by signal %d", WTERMSIG(status));
+}
+
 static int end_of(const struct session *s)
 {
 	if (WIFSIGNALED(s->reader_status))
@@ -309,7 +323,9 @@ static int run(struct session *s)
 	end_recorder(s);
 	if (s->saver > 0)
 		waitpid(s->saver, NULL, 0);
-	return status ? status : end_of(s);
+	if (!status)
+		status = end_of(s);
+	return status ? status : failure_of_recorder(s);
 }
 
 static int choose(const struct live_ask *ask, struct live_reader_ask *out)
@@ -350,7 +366,7 @@ int cmd_live_screen(const struct live_ask *ask)
 				 isatty(STDOUT_FILENO);
 	if (s.reader_ask.on_screen)
 		tcgetattr(STDIN_FILENO, &s.modes);
-	err = live_files_make(&s.folder);
+	err = live_files_make(&s.folder, &s.lock);
 	if (err)
 		return message_error("cannot make a folder in /var/tmp, or TMPDIR: %s",
 				     strerror(-err));
@@ -362,6 +378,7 @@ int cmd_live_screen(const struct live_ask *ask)
 	if (!status)
 		status = run(&s);
 	live_files_remove(s.folder);
+	close(s.lock);
 	free(s.folder);
 	free(s.path);
 	free(s.log);

@@ -5,11 +5,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,9 +26,14 @@ static const char *base_folder(void)
 	return named && *named == '/' ? named : "/var/tmp"; /* /tmp is often memory */
 }
 
-static void remove_in(int parent, const char *name)
+static int open_folder(int parent, const char *name)
 {
-	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+}
+
+/* Takes fd, which is the folder of that name. */
+static void remove_folder(int fd, int parent, const char *name)
+{
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 	struct dirent *entry;
 
@@ -41,19 +48,24 @@ static void remove_in(int parent, const char *name)
 	unlinkat(parent, name, AT_REMOVEDIR);
 }
 
-/* Whether it is a folder of ours whose command is gone. */
-static bool is_left_over(int parent, const char *name)
+/* Whether the name is that of a folder whose command is gone, or in another pid namespace. */
+static bool is_left_over(const char *name)
 {
-	struct stat st;
 	char *end;
 	long pid;
 
 	if (strncmp(name, PREFIX, strlen(PREFIX)) != 0)
 		return false;
 	pid = strtol(name + strlen(PREFIX), &end, 10);
-	return pid > 0 && *end == '.' && kill((pid_t)pid, 0) && errno == ESRCH &&
-	       !fstatat(parent, name, &st, AT_SYMLINK_NOFOLLOW) && S_ISDIR(st.st_mode) &&
-	       st.st_uid == geteuid();
+	return pid > 0 && pid <= INT_MAX && *end == '.' && kill((pid_t)pid, 0) && errno == ESRCH;
+}
+
+/* A command that goes on has locked its folder. */
+static bool is_ours_and_unused(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && st.st_uid == geteuid() && !flock(fd, LOCK_EX | LOCK_NB);
 }
 
 static void remove_left_over(const char *base)
@@ -61,33 +73,43 @@ static void remove_left_over(const char *base)
 	DIR *dir = opendir(base);
 	struct dirent *entry;
 
-	while (dir && (entry = readdir(dir)))
-		if (is_left_over(dirfd(dir), entry->d_name))
-			remove_in(dirfd(dir), entry->d_name);
+	while (dir && (entry = readdir(dir))) {
+		int fd = is_left_over(entry->d_name) ? open_folder(dirfd(dir), entry->d_name) : -1;
+
+		if (fd >= 0 && is_ours_and_unused(fd))
+			remove_folder(fd, dirfd(dir), entry->d_name);
+		else if (fd >= 0)
+			close(fd);
+	}
 	if (dir)
 		closedir(dir);
 }
 
-int live_files_make(char **out)
+int live_files_make(char **out, int *lock)
 {
 	char *path;
+	int fd;
 
 	remove_left_over(base_folder());
 	if (asprintf(&path, "%s/" PREFIX "%d.XXXXXX", base_folder(), (int)getpid()) < 0)
 		return -ENOMEM;
-	if (!mkdtemp(path)) {
+	fd = mkdtemp(path) ? open_folder(AT_FDCWD, path) : -1;
+	if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB)) {
 		int err = -errno;
 
+		if (fd >= 0)
+			close(fd);
 		free(path);
 		return err;
 	}
 	*out = path;
+	*lock = fd;
 	return 0;
 }
 
 void live_files_remove(const char *folder)
 {
-	remove_in(AT_FDCWD, folder);
+	remove_folder(open_folder(AT_FDCWD, folder), AT_FDCWD, folder);
 }
 
 /* ---- cost ---- */

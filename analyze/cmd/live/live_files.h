@@ -7,10 +7,10 @@
 #include <sys/types.h>
 
 /*
- * A new folder that only this user can read, below TMPDIR or /var/tmp; *out is owned.  Folders of commands that were
- * killed are removed.  Negative errno.
+ * A new folder that only this user can read, below TMPDIR or /var/tmp; *out is owned.  It is locked as long as *lock is
+ * open here or in a child.  Folders of commands that were killed, whose lock is free, are removed.  Negative errno.
  */
-int live_files_make(char **out);
+int live_files_make(char **out, int *lock);
 /* Removes it with all files in it. */
 void live_files_remove(const char *folder);
 /* The CPU time that a process and all its descendants have had, and the memory that only they use. */

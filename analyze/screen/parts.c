@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/screen/parts.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -231,6 +233,47 @@ static bool has_grown(struct parts *p, const char *path)
 	return has;
 }
 
+/* number: of the first file behind that of *number which is there.  false: there is none. */
+static bool find_later(const struct parts *p, unsigned *number)
+{
+	const char *slash = strrchr(p->path, '/'), *name = slash ? slash + 1 : p->path;
+	char *folder = slash ? strndup(p->path, (size_t)(slash - p->path) + 1) : strdup(".");
+	DIR *dir = folder ? opendir(folder) : NULL;
+	size_t name_bytes = strlen(name);
+	unsigned least = UINT_MAX;
+	struct dirent *entry;
+
+	while (dir && (entry = readdir(dir))) {
+		unsigned long other;
+		char *end;
+
+		if (strncmp(entry->d_name, name, name_bytes) != 0 ||
+		    entry->d_name[name_bytes] != '.')
+			continue;
+		other = strtoul(entry->d_name + name_bytes + 1, &end, 10);
+		if (!*end && other > p->number && other < least)
+			least = (unsigned)other;
+	}
+	if (dir)
+		closedir(dir);
+	free(folder);
+	*number = least;
+	return least != UINT_MAX;
+}
+
+/* The recorder deletes the oldest files: this process was stopped for longer than they last. */
+static int skip_deleted(struct parts *p)
+{
+	unsigned number;
+
+	if (!find_later(p, &number))
+		return -ENOENT;
+	p->number = number;
+	p->seen_bytes = 0;
+	p->next_second = 0; /* nothing is known of the seconds between */
+	return 0;
+}
+
 /* What was read of symbols is read again when it has become too much. */
 static void forget_names(struct parts *p)
 {
@@ -255,6 +298,8 @@ int parts_poll(struct parts *p, struct history *h, unsigned most)
 	free(path);
 	if (err == -ENODATA)
 		return -EAGAIN; /* it is just being made */
+	if (err == -ENOENT)
+		return skip_deleted(p);
 	if (err)
 		return err;
 	err = poll_part(p, h, c, is_last, most);

@@ -186,6 +186,16 @@ in_group() {
 	await [ -s out ]
 }
 
+@test "q right after s: the capture and the page are written before the command ends" {
+	begin 80 24
+	keys s q
+	await shows 'ended with [0-9]'
+	shows 'ended with 0' || fail "$(shown)"
+	shows 'ebprec: wrote ebprec-live-[0-9-]+\.data' || fail "$(shown)"
+	same 2 "$(find . -name 'ebprec-live-*.data' -size +0 -o -name 'ebprec-live-*.html' -size +0 | wc -l)"
+	has_modes || fail "$(shown)"
+}
+
 @test "a signal to all processes of the command ends it as q does, one that ends the recorder is a failure" {
 	for signal in INT TERM HUP; do
 		in_group ebprec live -F 997

@@ -250,7 +250,7 @@ static void serve(struct session *s)
 			if (info.ssi_signo != SIGCHLD)
 				shutdown(s->socket, SHUT_RDWR); /* it ends, as after 'q' */
 		reap(s);
-		if (has_ended(&s->reader, &s->reader_status) || !take_request(s))
+		if (!take_request(s))
 			break;
 	}
 	while (s->reader > 0 && waitpid(s->reader, &s->reader_status, 0) < 0 && errno == EINTR)
@@ -281,6 +281,23 @@ static int failure_of_recorder(const struct session *s)
 		       : message_error("the recorder was ended by signal %d", WTERMSIG(status));
 }
 
+/* A capture that was asked for is complete before the command ends. */
+static int finish_save(struct session *s)
+{
+	char text[LIVE_TEXT_MAX];
+	int status;
+
+	if (s->saver <= 0)
+		return 0;
+	while (waitpid(s->saver, &status, 0) < 0 && errno == EINTR)
+		;
+	cmd_live_save_result(&s->save, status, text, sizeof(text));
+	if (status)
+		return message_error("%s", text);
+	message_note("%s", text);
+	return 0;
+}
+
 static int end_of(const struct session *s)
 {
 	if (WIFSIGNALED(s->reader_status))
@@ -308,7 +325,7 @@ static int take_signals(struct session *s)
 
 static int run(struct session *s)
 {
-	int status = take_signals(s);
+	int saved, status = take_signals(s);
 
 	if (!status)
 		status = start_recorder(s);
@@ -321,11 +338,12 @@ static int run(struct session *s)
 		restore_terminal(s);
 	}
 	end_recorder(s);
-	if (s->saver > 0)
-		waitpid(s->saver, NULL, 0);
+	saved = finish_save(s);
 	if (!status)
 		status = end_of(s);
-	return status ? status : failure_of_recorder(s);
+	if (!status)
+		status = failure_of_recorder(s);
+	return status ? status : saved;
 }
 
 static int choose(const struct live_ask *ask, struct live_reader_ask *out)

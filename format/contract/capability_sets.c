@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "format/contract/capability_sets.h"
 
+#include <endian.h>
+#include <errno.h>
 #include <stdio.h>
+#include <string.h>
 
 static const char *const names[] = {
 	[CAP_CHOWN] = "CAP_CHOWN",
@@ -44,4 +47,32 @@ void caps_list(uint64_t rights, char *out, size_t out_bytes)
 						 used ? ", " : "",
 						 caps_name(cap, room, sizeof(room)));
 	}
+}
+
+static uint32_t load(const uint8_t *bytes)
+{
+	uint32_t value;
+
+	memcpy(&value, bytes, sizeof(value));
+	return le32toh(value);
+}
+
+int file_rights_parse(const uint8_t *attr, size_t bytes, struct file_rights *out)
+{
+	uint32_t magic = bytes >= 4 ? load(attr) : 0, version = magic & VFS_CAP_REVISION_MASK;
+
+	*out = (struct file_rights){ 0 };
+	if (!bytes)
+		return 0;
+	if (!(version == VFS_CAP_REVISION_1 && bytes == XATTR_CAPS_SZ_1) &&
+	    !(version == VFS_CAP_REVISION_2 && bytes == XATTR_CAPS_SZ_2) &&
+	    !(version == VFS_CAP_REVISION_3 && bytes == XATTR_CAPS_SZ_3))
+		return -EBADMSG;
+	if (version == VFS_CAP_REVISION_3 && load(attr + XATTR_CAPS_SZ_2))
+		return 0;
+	out->is_effective = magic & VFS_CAP_FLAGS_EFFECTIVE;
+	out->permitted = load(attr + 4);
+	if (version != VFS_CAP_REVISION_1)
+		out->permitted |= (uint64_t)load(attr + 12) << 32;
+	return 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * capability_sets - the capabilities that a recording takes, and their names
+ * capability_sets - the capabilities that a recording takes, their names, and those of a file
  *
  * A set has a bit for each capability of linux/capability.h, as in /proc/PID/status.  CAP_SYS_ADMIN counts as the newer
  * ones that were cut out of it, as it does for the kernel.
@@ -9,6 +9,7 @@
 #define EBPREC_FORMAT_CONTRACT_CAPABILITY_SETS_H
 
 #include <linux/capability.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,5 +36,18 @@ uint64_t caps_missing(uint64_t have, uint64_t need);
 const char *caps_name(unsigned cap, char *out, size_t out_bytes);
 /* "CAP_BPF, CAP_SYSLOG"; "none".  Cut where there is no room. */
 void caps_list(uint64_t rights, char *out, size_t out_bytes);
+
+/* The security.capability of a file. */
+struct file_rights {
+	uint64_t permitted;
+	bool is_effective; /* setcap's "e" */
+	bool is_nosuid;    /* its file system is mounted so that none of this counts */
+};
+
+/*
+ * The bytes of security.capability (linux/capability.h: vfs_cap_data, versions 1 to 3); none: no capabilities.  Those of
+ * another user namespace's root do not count here.  -EBADMSG.
+ */
+int file_rights_parse(const uint8_t *attr, size_t bytes, struct file_rights *out);
 
 #endif

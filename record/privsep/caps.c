@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "format/os/slurp.h"
@@ -89,8 +90,20 @@ int caps_of_user(void)
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }
 
+/* Those of this program's file; none when they cannot be read. */
+static uint64_t caps_of_own_file(void)
+{
+	uint8_t attr[XATTR_CAPS_SZ_3];
+	ssize_t bytes = getxattr("/proc/self/exe", "security.capability", attr, sizeof(attr));
+	struct file_rights file;
+
+	return bytes > 0 && !file_rights_parse(attr, (size_t)bytes, &file) ? file.permitted : 0;
+}
+
 int caps_drop(uint64_t keep)
 {
+	/* Helpers are the same file, which the kernel starts only with all of its capabilities in the bounding set. */
+	uint64_t bounding = keep | caps_of_own_file();
 	struct __user_cap_header_struct header;
 	struct __user_cap_data_struct data[2];
 	int err = get(&header, data), cap;
@@ -103,7 +116,7 @@ int caps_drop(uint64_t keep)
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
 	/* Without CAP_SETPCAP the bounding set stays; no_new_privs makes it harmless. */
 	for (cap = 0; cap <= 63 && prctl(PR_CAPBSET_READ, cap) >= 0; cap++) {
-		if (!(keep & RIGHT(cap)))
+		if (!(bounding & RIGHT(cap)))
 			(void)prctl(PR_CAPBSET_DROP, cap);
 	}
 	permitted = (data[0].permitted | (uint64_t)data[1].permitted << 32) & keep;

@@ -39,7 +39,7 @@ bool caps_lockdown_is(const char *text, const char *mode);
 
 /*
  * Gives up everything but `keep`, for good, of this thread: effective, permitted, inheritable,
- * ambient and bounding set; programs that it executes get no more either.  Negative errno.
+ * ambient and bounding set (but for those of this program's file); programs that it executes get no more either.  Negative errno.
  */
 int caps_drop(uint64_t keep);
 /*

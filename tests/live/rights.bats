@@ -354,6 +354,9 @@ spin() {
 	same 65534 "$(stat -c %u z.data)"
 	$user ../ebprec doctor >found || true
 	contains "$(cat found)" "by capabilities"
+	# Root's recorder starts helpers, of the same file, after it gave up its own rights.
+	../ebprec record -q -o r.data -- true 2>err
+	same "" "$(cat err)"
 }
 
 # planted - makes a sticky folder for all, in which an unprivileged user has put things

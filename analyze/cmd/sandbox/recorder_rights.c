@@ -12,7 +12,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include "format/base/cursor.h"
 #include "format/contract/capability_sets.h"
 #include "format/os/slurp.h"
 
@@ -60,26 +59,6 @@ int process_rights_parse(const char *status, struct process_rights *out)
 	out->is_root = !euid;
 	out->no_new_privs = no_new_privs;
 	out->filtered = seccomp;
-	return 0;
-}
-
-int file_rights_parse(const uint8_t *attr, size_t bytes, struct file_rights *out)
-{
-	uint32_t magic = bytes >= 4 ? le32_load(attr) : 0, version = magic & VFS_CAP_REVISION_MASK;
-
-	*out = (struct file_rights){ 0 };
-	if (!bytes)
-		return 0;
-	if (!(version == VFS_CAP_REVISION_1 && bytes == XATTR_CAPS_SZ_1) &&
-	    !(version == VFS_CAP_REVISION_2 && bytes == XATTR_CAPS_SZ_2) &&
-	    !(version == VFS_CAP_REVISION_3 && bytes == XATTR_CAPS_SZ_3))
-		return -EBADMSG;
-	if (version == VFS_CAP_REVISION_3 && le32_load(attr + XATTR_CAPS_SZ_2))
-		return 0;
-	out->is_effective = magic & VFS_CAP_FLAGS_EFFECTIVE;
-	out->permitted = le32_load(attr + 4);
-	if (version != VFS_CAP_REVISION_1)
-		out->permitted |= (uint64_t)le32_load(attr + 12) << 32;
 	return 0;
 }
 

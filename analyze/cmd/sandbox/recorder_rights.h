@@ -10,9 +10,9 @@
 #define EBPREC_ANALYZE_CMD_SANDBOX_RECORDER_RIGHTS_H
 
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
+#include "format/contract/capability_sets.h"
 #include "format/contract/finding.h"
 
 /* The parts of a process that decide the rights of a program that it executes. */
@@ -23,24 +23,11 @@ struct process_rights {
 	bool filtered; /* by seccomp */
 };
 
-/* The security.capability of a file. */
-struct file_rights {
-	uint64_t permitted;
-	bool is_effective; /* setcap's "e" */
-	bool is_nosuid;    /* its file system is mounted so that none of this counts */
-};
-
 /* How a system call ended that the kernel itself refuses for its arguments. */
 enum call_trial { CALL_ALLOWED, CALL_REFUSED, CALL_KILLED };
 
 /* The text of /proc/PID/status.  -EBADMSG: a field is missing or is no number. */
 int process_rights_parse(const char *status, struct process_rights *out);
-/*
- * The bytes of security.capability (linux/capability.h: vfs_cap_data, versions 1 to 3); none: no capabilities.  Those of
- * another user namespace's root do not count here.  -EBADMSG.
- */
-int file_rights_parse(const uint8_t *attr, size_t bytes, struct file_rights *out);
-
 /* Whether the recorder, the file at `path`, gets the capabilities of a recording, and what to change. */
 void recorder_rights_report(const struct process_rights *p, const struct file_rights *file,
 			    const char *path, struct finding *out);

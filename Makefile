@@ -98,7 +98,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: always all analyze record library man unit tests check check-live check-waits check-brief check-compare check-exports check-web check-kernels check-kills check-foreign \
-	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm packages check-packages clean help
+	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
 
 all: analyze record library man		## ebprec, ebprec-record, libebprec and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
@@ -380,8 +380,11 @@ tarball: $(call have,package)		## archives of the programs for any x86-64 Linux,
 rpm: $(call have,package)		## rpm packages of the programs, in $(O)/rpm; the network once
 	+$(Q)scripts/package/rpm $(O)
 
+sysext: $(call have,package)		## a systemd-sysext tree and image of the programs, in $(O)/sysext; GID=N: members of the group N record; the network once
+	+$(Q)scripts/package/sysext $(O) $(GID)
+
 SUITE	?= bookworm
-check-packages: packages tarball rpm $(call have,check-packages)	## packages in a fresh Debian, SUITE=bookworm: installed, used, purged; built twice; archives in three; rpm packages; root, BPF
+check-packages: packages tarball rpm $(call have,check-packages)	## packages in a fresh Debian, SUITE=bookworm: installed, used, purged; built twice; archives in three; rpm packages; a system extension; root, BPF
 	$(Q)EBPREC_BUILD=$(abspath $(O)) SUITE=$(SUITE) bats tests/lab/packages
 
 packages: $(call have,package)		## Debian packages of this tree, in $(O)/packages

@@ -24,10 +24,10 @@ static const struct {
 	const char *table, *keys[2];
 	bool keys_are_texts;
 } tables[OF_COUNT] = {
-	[OF_CALLS] = { "syscalls", { "nr", "abi" } },
-	[OF_PROCESSES] = { "counters_process", { "pid", NULL } },
+	[OF_CALLS] = { "syscalls", { "nr", "abi" }, false },
+	[OF_PROCESSES] = { "counters_process", { "pid", NULL }, false },
 	[OF_INTERFACES] = { "counters_net", { "device", NULL }, true },
-	[OF_CPUS] = { "pmu", { NULL, NULL } },
+	[OF_CPUS] = { "pmu", { NULL, NULL }, false },
 	[OF_PRESSURE] = { "counters_pressure", { "resource", NULL }, true },
 };
 

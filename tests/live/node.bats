@@ -55,3 +55,14 @@ weight() { awk '{ n += $NF } END { print n + 0 }'; }
 	same 0 "$(grep -c 'js::' out || true)"
 	[ "$(grep -c 'JS:.*burn\|LazyCompile:.*burn' out)" -gt 0 ] || fail "$(tail -3 out)"
 }
+
+@test "a made-up stack of signals does not make samples costly where V8's code is looked for" {
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	ebprec record -q -F 99 -o x.data -- hostile_v8 2 || true # it ends by SIGALRM
+	samples=$(account x.data samples)
+	sampling_ns=$(account x.data own_cpu sampling_ns)
+	[ "$samples" -gt 20 ] || fail "$samples samples"
+	# 0.3 ms a sample; 18 ms where each frame of a signal had a search of its own.
+	[ $((sampling_ns / samples)) -lt 6000000 ] || fail "$sampling_ns ns for $samples samples"
+	ebprec report -q --folded -i x.data | grep -q '__restore_rt;\[anon\];__restore_rt;\[anon\]' || fail "the stack has no signals"
+}

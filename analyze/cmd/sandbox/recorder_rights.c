@@ -188,7 +188,7 @@ void recorder_filter_report(const struct process_rights *p, enum call_trial bpf,
 		mend, sizeof(mend),
 		"start the container with %s%s--security-opt seccomp=PROFILE, one that allows them "
 		"(Kubernetes: seccompProfile; a unit: SystemCallFilter=)",
-		add, outside ? ", for which many profiles allow them, or with " : "");
+		add, outside ? ", for which some profiles allow them, or with " : "");
 	finding_set(out, FINDING_MISSING, mend, "it %s %s",
 		    bpf == CALL_KILLED || perf == CALL_KILLED ? "kills programs that call"
 							      : "refuses",

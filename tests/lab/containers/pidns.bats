@@ -109,3 +109,28 @@ recorded_twice() {
 	awk -v "a=$(shares in.data | sed -n 's/ two$//p')" -v "b=$(shares --container '^pidns$' out.data | sed -n 's/ two$//p')" \
 		'BEGIN { print a, b; exit !(a > 50 && (a - b) ^ 2 <= 25 * (a + b)) }' >both || fail "$(cat both)"
 }
+
+# doctor_in OPTION... - the findings of a container without privileges, as JSON in the file findings
+doctor_in() {
+	pod run --rm --network=none --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 \
+		-v /usr:/usr:ro -v /etc:/etc:ro -v "$(realpath "$BUILD"):/build:ro" "$@" ebprec-test:pidns \
+		/build/ebprec doctor --json >findings 2>err || :
+}
+finding() { jq -r --arg name "$1" '.findings[] | select(.name == $name) | "\(.state) \(.why) > \(.mend // "")"' findings; }
+
+@test "doctor in a container names the options of its start that are missing, until all works" {
+	local caps=CAP_BPF,CAP_PERFMON,CAP_SYS_PTRACE,CAP_SYSLOG,CAP_DAC_READ_SEARCH,CAP_CHECKPOINT_RESTORE
+	doctor_in
+	contains "$(finding capabilities)" "missing not in the bounding set, not even for root: "
+	contains "$(finding capabilities)" "--cap-add=CAP_PERFMON --cap-add=CAP_BPF"
+	contains "$(finding "seccomp filter")" "missing it refuses bpf() and perf_event_open() > start the container with --cap-add="
+	doctor_in --cap-add=$caps --security-opt seccomp=unconfined
+	same "works of root, all in the bounding set > " "$(finding capabilities)"
+	same "works none > " "$(finding "seccomp filter")"
+	same "works a program samples a CPU > " "$(finding BPF)"
+	# podman gives a user ambient capabilities.
+	doctor_in --user 65534 --cap-add=$caps --security-opt seccomp=unconfined
+	contains "$(finding capabilities)" "works ambient"
+	doctor_in --user 65534 --security-opt seccomp=unconfined
+	contains "$(finding capabilities)" "missing not in the bounding set"
+}

@@ -44,7 +44,7 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 	mkdir -p elsewhere/deep
 	(cd "$BATS_TEST_DIRNAME/../../.." && scripts/list-files.sh | tar -c -T -) | tar -C elsewhere/deep -x
 	touch -d 2001-01-01 elsewhere/deep/README.md
-	(umask 077 && cd elsewhere/deep && TZ=Asia/Tokyo LC_ALL=C.UTF-8 scripts/package/rpm ../../out) >made
+	(umask 077 && cd elsewhere/deep && TZ=Asia/Tokyo LC_ALL=C.UTF-8 scripts/package/rpm build) >made
 	cmp made "$BUILD/rpm/sha256"
 }
 

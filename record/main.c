@@ -415,6 +415,9 @@ int main(int argc, char **argv)
 	case CLI_RUN:
 		break;
 	}
+	/* Here, as the kernel forgets it when a program with file capabilities is started. */
+	if (opts.end_with_parent)
+		prctl(PR_SET_PDEATHSIG, SIGTERM);
 	screen.quiet = opts.quiet;
 	screen.verbose = opts.verbose;
 	screen.status_line = !opts.quiet && isatty(STDERR_FILENO);

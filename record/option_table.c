@@ -71,6 +71,8 @@ const struct option opttable[] = {
 	  "run before others while rings fill (default); --no-priority: as any program" },
 	{ OPT_FLAG, 0, "environment", NULL, AT(environment), 0, 0,
 	  "record the environment of programs, too, which may hold secrets" },
+	{ OPT_FLAG, 0, "end-with-parent", NULL, AT(end_with_parent), 0, 0,
+	  "end when the process that started it has ended, even by SIGKILL" },
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors and losses" },
 	{ OPT_COUNT, 'v', "verbose", NULL, AT(verbose), 0, 0,
 	  "print more; twice: libbpf's messages, too" },

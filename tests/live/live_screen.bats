@@ -223,3 +223,19 @@ in_group() {
 	[ -d ebprec-live-9999999.locked ] || fail "it was removed"
 	[ ! -e ebprec-live-9999998.gonexx ] || fail "it is left over"
 }
+
+@test "a recorder with file capabilities ends, too, when the command is killed" {
+	PATH=$PATH:/usr/sbin command -v setcap >/dev/null || skip "needs setcap"
+	mkdir bin private
+	cp "$BUILD/ebprec" "$BUILD/ebprec-record" bin/
+	PATH=$PATH:/usr/sbin setcap cap_bpf,cap_perfmon,cap_sys_ptrace,cap_dac_read_search=ep bin/ebprec-record ||
+		skip "this file system has no capabilities"
+	chown 65534 private
+	chmod 755 . "$BATS_FILE_TMPDIR" "$BATS_RUN_TMPDIR"
+	TMPDIR=$PWD/private setpriv --reuid=65534 --regid=65534 --clear-groups bin/ebprec live >out 2>err 3>&- &
+	pid=$!
+	await [ -s out ]
+	recorder=$(pgrep -P "$pid" -x ebprec-record)
+	kill -KILL "$pid"
+	await is_gone "$recorder"
+}

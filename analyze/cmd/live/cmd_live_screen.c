@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -53,6 +52,7 @@ static _Noreturn void run_recorder(const struct session *s, const char *path)
 	const char *pids = s->ask->pids;
 	const char *argv[] = { "ebprec-record",
 			       "--quiet",
+			       "--end-with-parent",
 			       "--output",
 			       s->path,
 			       "--rotate",
@@ -65,7 +65,6 @@ static _Noreturn void run_recorder(const struct session *s, const char *path)
 	int log = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	snprintf(freq, sizeof(freq), "%u", s->ask->freq);
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	setpgid(0, 0); /* keys of the terminal are not for it */
 	if (log >= 0)
 		dup2(log, STDERR_FILENO);

@@ -124,7 +124,9 @@ has_modes() {
 	perl -e '$0 = "sleeper"; select(undef, undef, undef, 0.05) while 1' 3>&- &
 	begin 80 24
 	terminal pipe-pane 'cat >bytes'
-	keys '[' '[' '['
+	keys '?' # only what changes is written: the rows are written again when the help is closed
+	await shows 'regular expression'
+	keys '?' '[' '[' '['
 	await shows 'by program  1 s to'
 	await shows ' first *$'
 	await shows '\\x1b\]2;x\\x07\\xc2\\x9b1m'

@@ -22,6 +22,6 @@ bool bundle_names_can(const struct capture *c);
 int bundle_names_find(const struct capture *c, const struct name_options *names, bool quiet,
 		      struct bundle_names *out);
 /* rewrite_opts.add of a struct bundle_names. */
-int bundle_names_write(void *names, struct writer *w);
+int bundle_names_write(void *arg, struct writer *w);
 
 #endif

@@ -130,7 +130,7 @@ void report_done(struct report *r);
 
 /* The comm of a group as texts show it, made fit for folded stacks ('_' for blanks). */
 int report_comm_label(struct report *r, uint32_t group, uint32_t *label);
-/* The same of struct group's comm. */
-int report_comm_label_of(struct report *r, uint32_t comm, uint32_t *label);
+/* The same of a number of struct group's comm. */
+int report_comm_label_of(struct report *r, uint32_t number, uint32_t *label);
 
 #endif

@@ -48,7 +48,7 @@ void journal_free(struct journal *j); /* NULL is fine */
  * Calls fn for each line, in the journal's order; a result other than 0 ends it and is returned.  -ENOENT: no such
  * file; -EACCES: this user may not read it; or what the library returns.
  */
-int journal_read(const struct journal *j, const struct journal_ask *ask,
+int journal_read(const struct journal *l, const struct journal_ask *ask,
 		 int (*fn)(void *arg, const struct journal_line *line), void *arg);
 
 /* "err"; NULL: there are no more. */

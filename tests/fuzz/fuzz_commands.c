@@ -268,7 +268,7 @@ static void put_mounts(struct cursor *in, FILE *to)
 		"21 1 8:1 / / rw - ext4 /dev/a rw\n",
 		"22 21 0:20 /sub /f1 rw shared:1 - btrfs /dev/b rw\n",
 		"23 21 0:30 / /f2 rw - overlay overlay rw,lowerdir=/l1:/l2,upperdir=/u\n",
-		"24 24 0:30 / / rw - overlay o rw,lowerdir=" NOWHERE ":\\054\n",
+		("24 24 0:30 / / rw - overlay o rw,lowerdir=" NOWHERE ":\\054\n"),
 		"x y z\n",
 		"25 21 1:1 / /a\\040b rw - x y z\n",
 		"\n"

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #define NODE 24
-#define SLOT -16
+#define SLOT (-16)
 #define SMI  31
 int run(void);
 #include "tests/lib/fixtures/v8.c"

@@ -74,7 +74,7 @@ setup() {
 	./top perf.data | awk '{ print $1, $2 }' >of_c
 	sed -n '/^import collections/,/^\.fi/p' "$page" | sed '/^\.fi/d; s/"ebprec.data"/"perf.data"/' >top.py
 	PYTHONPATH=$ROOT/usr/share/ebprec/python python3 top.py | awk '{ print $1, $2 }' >of_python
-	same 10 "$(wc -l <of_python)"
+	[ "$(wc -l <of_python)" -ge 5 ] || fail "only $(wc -l <of_python) functions: $(cat of_python)" # ls may take a few samples alone
 	# Where the tenth and the next have equal counts, either may stand there.
 	same "$(awk '{ print $1 }' of_c)" "$(awk '{ print $1 }' of_python)"
 	least=$(awk 'END { print $1 }' of_c)

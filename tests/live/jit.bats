@@ -121,7 +121,7 @@ leaves() {
 		setpriv --reuid=65534 --regid=65534 --clear-groups perl -e '
 		open my $f, "<", "jit-1.dump";
 		syscall(9, 0, 4096, 5, 2, fileno($f), 0) > 0 or die; # mmap
-		my $i = 0; $i++ while $i < 3e6;'
+		my $i = 0; $i++ while $i < 2e7;' # a file of a program that is gone at once cannot be opened any more
 	reader=$(sed -n 's/^\([0-9]*\) .*execve(.*"--text-files".*/\1/p' trace)
 	[ -n "$reader" ] || fail "there is no such process: $(grep execve trace)"
 	grep '/jit-1.dump>' trace >reads

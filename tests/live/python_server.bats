@@ -13,13 +13,15 @@ setup() {
 		skip "needs /usr/bin/python3 to be of 3.8 to 3.13"
 }
 
-# held_to_truth NAME - of at least 200 samples of the server in the loop 99 % have Python frames, and no function's share
-# is off by 4 standard deviations: at random one of 5 functions is in one of 3,000 runs.
+# held_to_truth NAME - of at least 200 samples of the server in the loop 99 % have Python frames, but for those that the report
+# has as taken before the recorder knew the interpreter, at most 10 %; and no function's share is off by 4 standard
+# deviations: at random one of 5 functions is in one of 3,000 runs.
 held_to_truth() {
 	ebprec report --folded -p "$(jq .pid truth)" -i x.data >folded 2>err
 	"$python" "$server" check truth <folded >counts 2>shares
 	read -r all some worst <counts
-	{ [ "$all" -ge 200 ] && [ $((some * 100)) -ge $((all * 99)) ] && [ "${worst%.*}" -lt 4 ]; } ||
+	early=$(sed -n 's/.* \([0-9]*\) of [0-9]* samples in Python code lack functions of it: the recorder did not know.*/\1/p' err)
+	{ [ "$all" -ge 200 ] && [ $(((some + ${early:-0}) * 100)) -ge $((all * 99)) ] && [ $((some * 10)) -ge $((all * 9)) ] && [ "${worst%.*}" -lt 4 ]; } ||
 		fail "$1: $all samples, $some with frames, off by $worst: $(cat shares err)"
 }
 

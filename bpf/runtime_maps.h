@@ -24,6 +24,8 @@ enum {
 	RUNTIME_EARLY = 4096,   /* processes */
 	RUNTIME_CODES = 16384,  /* that BPF remembers */
 	RUNTIME_THREADS = 4096, /* the same */
+	/* Numbers for code that one process gets, of the RUNTIME_CODE_MAX of all; user space holds no more of its names. */
+	RUNTIME_PROCESS_CODES = 65536,
 	RUNTIME_NO_FIELD = 0xffff,
 	RUNTIME_NAME_BYTES = 96,
 	RUNTIME_QUALNAME_BYTES = 160,
@@ -134,6 +136,7 @@ struct runtime_early {
 /* Sizes of the hash of code, whose structs are bpf/runtime's own. */
 #define RUNTIME_CODE_KEY_BYTES   24
 #define RUNTIME_CODE_VALUE_BYTES 16
+#define RUNTIME_NUMBERS_BYTES    16 /* the same of the hash of processes that got numbers */
 
 /* ---- words ---- */
 #define RUNTIME_WORD_COUNT(head)      ((head)&0xffff)
@@ -174,6 +177,7 @@ struct runtime_code_event {
 	__u32 desc; /* number of its runtime_desc */
 	__s32 first_line; /* of V8: the place in the source text where the function begins; -1: not known */
 	struct runtime_text name, qualname, file;
+	__u32 user;       /* of the process: its user id */
 	__u32 line_bytes; /* of lines[], at most RUNTIME_LINES_BYTES: those behind do not fit */
 	__u8 name_text[RUNTIME_NAME_BYTES];
 	__u8 qualname_text[RUNTIME_QUALNAME_BYTES];
@@ -192,7 +196,7 @@ _Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file) == 32, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_early) == 24, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct runtime_code_event, lines) ==
-		       16 + 16 + 24 + 4 + 96 + 160 + 224,
+		       16 + 16 + 24 + 8 + 96 + 160 + 224,
 	       "bpf/user contract");
 
 #endif

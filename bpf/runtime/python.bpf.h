@@ -105,7 +105,8 @@ static __always_inline bool python_send_names(struct runtime_state *s, const str
 		s->why = RUNTIME_UNKNOWN;
 		return false;
 	}
-	ev->pid = bpf_get_current_pid_tgid() >> 32;
+	ev->pid = current_ids() >> 32;
+	ev->user = bpf_get_current_uid_gid();
 	ev->id = id;
 	ev->desc = s->number;
 	ev->first_line = RUNTIME_FIELD(s->code, __s32, d->python.code_firstlineno);
@@ -167,7 +168,7 @@ __attribute__((noinline)) int runtime_python_code(__u64 addr)
 		s->code_id = known->id;
 		return 0;
 	}
-	fresh.id = runtime_new_code();
+	fresh.id = runtime_new_code(s);
 	if (!fresh.id || !python_send_names(s, d, fresh.id))
 		return 1;
 	s->code_id = fresh.id;

@@ -33,6 +33,12 @@ struct runtime_code_key {
 	__u32 pid, execs;
 };
 
+/* The numbers for code that a process got. */
+struct runtime_numbers {
+	__u64 start_ns; /* of the process: an earlier one had the same id */
+	__u64 count;
+};
+
 struct runtime_state {
 	__u64 base;
 	__u32 number; /* of the description */
@@ -45,6 +51,7 @@ struct runtime_state {
 	__u64 next_interpreter; /* 0: there is one alone */
 	__u64 fs_base;
 	struct runtime_code_key key; /* of the code that was looked for last */
+	struct runtime_numbers none; /* what a process has that got no number yet */
 	/* The text that was found last: where its characters are, how many there are, and how many bytes each has. */
 	__u64 text_at;
 	__u32 text_count, text_bytes;
@@ -97,6 +104,7 @@ struct runtime_code {
 
 _Static_assert(sizeof(struct runtime_code_key) == RUNTIME_CODE_KEY_BYTES, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_code) == RUNTIME_CODE_VALUE_BYTES, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_numbers) == RUNTIME_NUMBERS_BYTES, "bpf/user contract");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -119,6 +127,13 @@ struct {
 	__type(key, __u32);
 	__type(value, __u64);
 } runtime_code_count SEC(".maps"); /* the last number of code */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, RUNTIME_THREADS);
+	__type(key, __u32);
+	__type(value, struct runtime_numbers);
+} runtime_process_numbers SEC(".maps"); /* by the id of the process */
 
 static __always_inline struct runtime_state *runtime_here(void)
 {
@@ -189,18 +204,40 @@ static __always_inline void runtime_set_process(struct runtime_code_key *key)
 }
 
 /*
- * The next number of code; 0: there are no more.  Programs of other CPUs, and one that interrupts this, take
- * theirs from the same count, so the instruction has to return it: r2 = atomic_fetch_add((u64 *)(r1 + 0), r2), which
- * clang knows from -mcpu=v3 on alone (Documentation/bpf/standardization/instruction-set.rst has the encoding).
+ * Whether the process of s->key may have one more number.  More of them would be taken from others, and from the hash of
+ * code, which forgets theirs for it.
  */
-static __always_inline __u32 runtime_new_code(void)
+static __always_inline bool runtime_may_have_code(struct runtime_state *s)
+{
+	struct runtime_numbers *n = bpf_map_lookup_elem(&runtime_process_numbers, &s->key.pid);
+
+	if (!n || n->start_ns != s->key.start_ns) {
+		s->none.start_ns = s->key.start_ns;
+		bpf_map_update_elem(&runtime_process_numbers, &s->key.pid, &s->none, BPF_ANY);
+		n = bpf_map_lookup_elem(&runtime_process_numbers, &s->key.pid);
+	}
+	if (!n || n->count >= RUNTIME_PROCESS_CODES)
+		return false;
+	__sync_fetch_and_add(&n->count, 1);
+	return true;
+}
+
+/*
+ * The next number of code for the process of s->key; 0: there are no more, with s->why.  Programs of other CPUs, and one
+ * that interrupts this, take theirs from the same count, so the instruction has to return it:
+ * r2 = atomic_fetch_add((u64 *)(r1 + 0), r2), which clang knows from -mcpu=v3 on alone
+ * (Documentation/bpf/standardization/instruction-set.rst has the encoding).
+ */
+static __always_inline __u32 runtime_new_code(struct runtime_state *s)
 {
 	__u64 *last, id;
 	__u32 zero = 0;
 
 	last = bpf_map_lookup_elem(&runtime_code_count, &zero);
-	if (!last || *last >= RUNTIME_CODE_MAX)
+	if (!last || *last >= RUNTIME_CODE_MAX || !runtime_may_have_code(s)) {
+		s->why = RUNTIME_NO_NUMBER;
 		return 0;
+	}
 	asm volatile("r1 = %1; r2 = 1; .quad 0x1000021db; %0 = r2"
 		     : "=r"(id)
 		     : "r"(last)

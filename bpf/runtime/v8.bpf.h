@@ -293,7 +293,8 @@ static __always_inline bool v8_send(const struct runtime_state *s, __u32 id)
 
 	if (!ev || !ring)
 		return false;
-	ev->pid = bpf_get_current_pid_tgid() >> 32;
+	ev->pid = current_ids() >> 32;
+	ev->user = bpf_get_current_uid_gid();
 	ev->id = id;
 	ev->desc = s->number;
 	ev->line_bytes = 0;
@@ -329,9 +330,9 @@ __attribute__((noinline)) int runtime_v8_code(__u64 shared)
 		return !known->id;
 	}
 	if (!runtime_v8_script(script)) { /* else V8's own: those have native names */
-		fresh.id = runtime_v8_name(name) ? 0 : runtime_new_code();
+		fresh.id = runtime_v8_name(name) ? 0 : runtime_new_code(s);
 		if (!fresh.id || !v8_send(s, fresh.id)) {
-			s->why = RUNTIME_UNKNOWN;
+			s->why = s->why == RUNTIME_NO_NUMBER ? s->why : RUNTIME_UNKNOWN;
 			return 1;
 		}
 	}

@@ -38,7 +38,8 @@ enum runtime_why {
 	RUNTIME_NO_MATCH,   /* other entries of the interpreter's loop than native frames of it */
 	RUNTIME_NOT_WALKED, /* the interpreter of the process was not known yet */
 	RUNTIME_NOT_UNDERSTOOD, /* of another version, or its structs are not those of its version */
-	RUNTIME_SEVERAL, /* more than one interpreter of the process has frames of this thread */
+	RUNTIME_SEVERAL,   /* more than one interpreter of the process has frames of this thread */
+	RUNTIME_NO_NUMBER, /* its code is more than one process, or all together, get numbers for */
 	RUNTIME_WHYS,
 };
 

@@ -45,6 +45,8 @@ const struct account_field account_fields[] = {
 	{ "lost.command_lines", AT(args_missing_count), 0, 0, 0 },
 	{ "lost.code_names", LOST(CODE), 0, LOSS, 0 },
 	{ "lost.code_names", AT(code_refused_count), 0, 0, 0 },
+	{ "lost.code_places", AT(code_placeless_count), 0, 0, 0 },
+	{ "lost.code_numbers", AT(code_unnumbered_count), 0, 0, 0 },
 	{ "lost.container_names", AT(containers_missing_count), 0, 0, 0 },
 	{ "lost.mount_layers", AT(layers_missing_count), 0, 0, 0 },
 	{ "lost.interrupted", AT(interrupted_count), 0, LOSS, 0 },

@@ -43,7 +43,7 @@ struct account {
 	uint64_t table_reader_ns;                     /* its CPU time */
 	uint64_t table_cached_count, table_cached_ns; /* read from the cache instead */
 	uint64_t maps_refused_count;                  /* processes whose mappings found no room */
-	uint64_t unread_mark_count; /* marks with a string that was not in memory */
+	uint64_t unread_mark_count;  /* marks with a string that was not in memory */
 	/* Events of instruments that met their own program, which the kernel then does not run. */
 	uint64_t interrupted_count;
 	uint64_t out_of_order_count; /* records that broke perf's contract */
@@ -55,6 +55,8 @@ struct account {
 	uint64_t containers_missing_count; /* whose names were not looked for */
 	uint64_t layers_missing_count;     /* mounts whose layers were not looked for */
 	uint64_t code_refused_count;       /* names of interpreted code without space, or broken */
+	uint64_t code_placeless_count;     /* frames at places of it for which there was no space */
+	uint64_t code_unnumbered_count; /* stacks that lack frames, as code had no more numbers */
 	/*
 	 * Parts without an answer in time: processes, mappings by their files, all reads together.
 	 */

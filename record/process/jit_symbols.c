@@ -43,6 +43,8 @@ void jit_symbols_done(struct jit_symbols *j)
 	for (i = 0; i < j->count; i++)
 		forget(&j->list[i]);
 	free(j->list);
+	fair_share_done(&j->running);
+	fair_share_done(&j->taken);
 	*j = (struct jit_symbols){ 0 };
 }
 
@@ -103,6 +105,7 @@ static struct jitfile *find(const struct jit_symbols *j, uint32_t pid)
 
 static void remove_file(struct jit_symbols *j, struct jitfile *f)
 {
+	fair_share_give(&j->running, f->pid, f->user, 1);
 	*f = j->list[--j->count];
 }
 
@@ -242,7 +245,7 @@ static void begin_look(struct jit_symbols *j, struct jitfile *f)
 			  .given_up = look_given_up,
 			  .drop = look_drop,
 			  .key = io_key(IO_KIND_CODE, f->pid, 0),
-			  .user = process_user(f->pid) },
+			  .user = f->user },
 		.to = j,
 		.found = { .pid = f->pid,
 			   .root_fd = f->root_fd >= 0 ? fcntl(f->root_fd, F_DUPFD_CLOEXEC, 0) : -1,
@@ -263,18 +266,21 @@ static void begin_look(struct jit_symbols *j, struct jitfile *f)
 static struct jitfile *remember(struct jit_symbols *j, uint32_t pid, bool *is_new)
 {
 	struct jitfile *f = find(j, pid);
+	uint32_t user;
 
 	*is_new = !f;
 	if (f)
 		return f;
-	if (j->count == JIT_SYMBOLS_MAX) {
+	user = process_user(pid);
+	if (vec_reserve(&j->list, &j->room, j->count + 1) ||
+	    fair_share_take(&j->running, JIT_SYMBOLS_MAX, pid, user, 1)) {
 		j->counts.missing_count++;
 		return NULL;
 	}
-	if (vec_reserve(&j->list, &j->room, j->count + 1))
-		return NULL;
 	f = &j->list[j->count++];
-	*f = (struct jitfile){ .pid = pid, .root_fd = -1, .tmp_fd = -1, .dump_fd = -1 };
+	*f = (struct jitfile){
+		.pid = pid, .user = user, .root_fd = -1, .tmp_fd = -1, .dump_fd = -1
+	};
 	return f;
 }
 
@@ -375,12 +381,13 @@ struct jitfiles_take {
 	struct elf_reader *reader;      /* a share */
 	struct writer *to;              /* borrowed; NULL: they are not wanted any more */
 	struct jitfiles_counts *counts; /* borrowed, with it */
+	struct fair_share *share;       /* the same */
 	struct jitfiles_take *next;
 	struct jitfile file;
 	struct writer *packer;
 	struct writer_batch *packed;
 	uint64_t first_object;
-	size_t limit_bytes; /* of all that is taken, as of its beginning */
+	size_t limit_bytes; /* what its process might take when it began */
 	struct jitfiles_counts taken;
 	int err;
 };
@@ -464,7 +471,8 @@ static void take_done(struct io_job *job)
 	int err = t->err;
 
 	forget_take(t);
-	if (t->to && t->counts->bytes + t->taken.bytes > JIT_SYMBOLS_ALL_BYTES) {
+	if (t->to && fair_share_take(t->share, JIT_SYMBOLS_ALL_BYTES, t->file.pid, t->file.owner,
+				     t->taken.bytes)) {
 		t->counts->cut_count += t->taken.file_count; /* others were faster */
 	} else if (t->to) {
 		err = err ? err : writer_put(t->to, t->packed);
@@ -513,7 +521,8 @@ static int new_take(struct jit_symbols *j, struct writer *to, struct jitfiles_ta
 
 /* Begins to take the files of f, which is taken, too. */
 static int begin_take(struct jit_symbols *j, struct jitfile *f, struct writer *to,
-		      struct jitfiles_counts *counts, uint64_t *next_object)
+		      struct jitfiles_counts *counts, struct fair_share *share,
+		      uint64_t *next_object)
 {
 	struct jitfiles_take *t = NULL;
 	int err = new_take(j, to, &t);
@@ -524,8 +533,9 @@ static int begin_take(struct jit_symbols *j, struct jitfile *f, struct writer *t
 	}
 	t->file = *f;
 	t->counts = counts;
+	t->share = share;
 	t->first_object = *next_object;
-	t->limit_bytes = JIT_SYMBOLS_ALL_BYTES - (size_t)counts->bytes;
+	t->limit_bytes = fair_share_left(share, JIT_SYMBOLS_ALL_BYTES, f->pid, f->owner);
 	t->base.key = io_key(IO_KIND_CODE, f->pid, 0);
 	t->base.user = f->owner;
 	*next_object += FILES_A_PROCESS;
@@ -540,7 +550,7 @@ static int begin_take(struct jit_symbols *j, struct jitfile *f, struct writer *t
 
 static int take(struct jit_symbols *j, struct jitfile *f)
 {
-	return begin_take(j, f, j->writer, &j->counts, &j->next_object);
+	return begin_take(j, f, j->writer, &j->counts, &j->taken, &j->next_object);
 }
 
 int jit_symbols_exit(struct jit_symbols *j, const struct perf_event_header *record)
@@ -609,6 +619,7 @@ int jit_symbols_copy(struct jit_symbols *j, struct writer *to, struct account *a
 {
 	uint64_t next_object = j->next_object, end_ns = clock_ns(CLOCK_MONOTONIC) + max_ns;
 	struct jitfiles_counts counts = j->counts;
+	struct fair_share share = { .taken = j->counts.bytes };
 	int err = 0;
 
 	for (size_t i = 0; i < j->count && !err; i++) {
@@ -617,7 +628,7 @@ int jit_symbols_copy(struct jit_symbols *j, struct writer *to, struct account *a
 		if (j->list[i].root_fd < 0)
 			continue;
 		copy = copy_of(&j->list[i]);
-		err = begin_take(j, &copy, to, &counts, &next_object);
+		err = begin_take(j, &copy, to, &counts, &share, &next_object);
 	}
 	while (!err && is_taking_to(j, to) && clock_ns(CLOCK_MONOTONIC) < end_ns) {
 		io_timeout_wait(j->io, COPY_STEP_NS);
@@ -630,6 +641,7 @@ int jit_symbols_copy(struct jit_symbols *j, struct writer *to, struct account *a
 		t->to = NULL;
 		counts.missing_count++;
 	}
+	fair_share_done(&share);
 	a->jit_file_count = counts.file_count;
 	a->jit_missing_count = counts.missing_count;
 	a->jit_cut_count = counts.cut_count;

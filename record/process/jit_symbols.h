@@ -8,7 +8,7 @@
  * embedded as "perf-PID.map" by the pid of the samples.  Others write jit-PID.dump (format/perf/jitdump.h)
  * and map its first page for code, so that a profiler hears of it: embedded as "jit-PID.dump", without
  * the code.  Only a regular file of the process's owner (or root's) is taken, and no more than the
- * limits below.
+ * limits below, of which each process and user has a share (fair_share.h).
  *
  * Files are found, read and compressed by threads (io_timeout.h); what does not answer within JITFILES_TAKE_NS
  * counts as missing.
@@ -22,11 +22,11 @@
 #include "format/writer/writer.h"
 #include "record/privsep/elf_reader.h"
 #include "record/output/sink.h"
-#include "record/base/u64map.h"
+#include "record/base/fair_share.h"
 #include "record/privsep/io_timeout.h"
 #include "record/events/side_record.h"
 
-#define JIT_SYMBOLS_MAX        256 /* processes at once: each holds up to three descriptors */
+#define JIT_SYMBOLS_MAX        340 /* processes at once: each holds up to three descriptors */
 #define JIT_SYMBOLS_FILE_BYTES (32u << 20)
 #define JIT_SYMBOLS_ALL_BYTES  (128u << 20)
 
@@ -34,9 +34,10 @@
 
 struct jitfile {
 	uint32_t pid, inner_pid; /* as in the samples; in its own pid namespace */
-	uint32_t owner;
-	int root_fd; /* O_PATH, as the others; -1: not yet */
-	bool apart;  /* in another mount namespace than ours */
+	uint32_t owner;          /* of its root folder in /proc */
+	uint32_t user;           /* process_user(): whose share of the list it takes */
+	int root_fd;             /* O_PATH, as the others; -1: not yet */
+	bool apart;              /* in another mount namespace than ours */
 	/* The folders that end with such a namespace, when this was its last process; -1: none. */
 	int tmp_fd, dump_fd;
 	char *dump; /* the path of its jitdump below the root; NULL: it has mapped none */
@@ -55,6 +56,8 @@ struct jit_symbols {
 	struct io_timeout *io;     /* borrowed */
 	struct jitfile *list;      /* of those that run */
 	size_t count, room;
+	struct fair_share running;   /* of the list: a process is 1 */
+	struct fair_share taken;     /* bytes of files, by their owners */
 	struct jitfiles_take *takes; /* that are under way */
 	uint64_t next_object;
 	struct jitfiles_counts counts;

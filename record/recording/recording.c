@@ -78,8 +78,7 @@ void recording_count(struct recording *r)
 	r->emit.account.not_begun_count = io.refused_count;
 	r->emit.account.layers_missing_count = r->file_origin.layers_missing_count;
 	if (r->runtimes)
-		r->emit.account.code_refused_count = r->runtimes->python.refused_count +
-						     r->runtimes->javascript.refused_count;
+		runtimes_account(r->runtimes, &r->emit.account);
 }
 
 /* Writes the account, the notes, and what completes a capture. */
@@ -118,6 +117,26 @@ static void note_nameless_containers(struct recording *r, enum note_level level,
 		     (unsigned long long)count, why);
 }
 
+/* A process and a user get a share alone (fair_share.h, RUNTIME_PROCESS_CODES). */
+static void note_nameless_code(struct recording *r)
+{
+	const struct account *a = &r->emit.account;
+
+	if (a->code_refused_count)
+		note(&r->notes, NOTE_WARNING,
+		     "%llu functions of interpreted code have no names: there are too many of one process or user, or of all, or "
+		     "they are broken",
+		     (unsigned long long)a->code_refused_count);
+	if (a->code_placeless_count)
+		note(&r->notes, NOTE_WARNING,
+		     "%llu frames of interpreted code have no names: there are too many places of one process or user, or of all",
+		     (unsigned long long)a->code_placeless_count);
+	if (a->code_unnumbered_count)
+		note(&r->notes, NOTE_WARNING,
+		     "%llu stacks lack frames of interpreted code: their process made more than %d pieces of it",
+		     (unsigned long long)a->code_unnumbered_count, RUNTIME_PROCESS_CODES);
+}
+
 /* Stacks of these files are unwound by frame pointers and marked so; the note has the reason. */
 static void note_missing_parts(struct recording *r)
 {
@@ -144,10 +163,7 @@ static void note_missing_parts(struct recording *r)
 		     "answer",
 		     (unsigned long long)r->file_origin.layers_missing_count,
 		     r->file_origin.layers_missing_count == 1 ? "" : "s");
-	if (a->code_refused_count)
-		note(&r->notes, NOTE_WARNING,
-		     "%llu functions of interpreted code have no names: there are too many, or they are broken",
-		     (unsigned long long)a->code_refused_count);
+	note_nameless_code(r);
 	note_nameless_containers(r, NOTE_WARNING, r->containers.missed_count,
 				 "too many others came at the same time");
 	note_nameless_containers(r, NOTE_INFO, r->containers.unanswered_count,

@@ -12,9 +12,11 @@
 
 #define HELD_MAX_BYTES (64u << 20)
 #define PLACES_MAX     (1u << 20)
+#define NO_OWNER       0 /* the process and the user of code whose names are not there */
 
 struct code_name {
 	char *name, *file; /* owned */
+	uint32_t pid, user;
 	int32_t first_line;
 	uint32_t version; /* of CPython; 0: it has no lines */
 	uint32_t line_bytes;
@@ -37,6 +39,8 @@ void code_names_done(struct code_names *c)
 	free(c->by_id);
 	free(c->list);
 	u64map_done(&c->places);
+	fair_share_done(&c->held);
+	fair_share_done(&c->placed);
 	*c = (struct code_names){ .path = c->path, .build_id = c->build_id };
 }
 
@@ -240,7 +244,7 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 	if (!is_complete(ev))
 		return -EBADMSG;
 	bytes = sizeof(*n) + ev->line_bytes + 512;
-	if (c->held_bytes + bytes > HELD_MAX_BYTES) {
+	if (fair_share_left(&c->held, HELD_MAX_BYTES, ev->pid, ev->user) < bytes) {
 		c->refused_count++;
 		return 0;
 	}
@@ -248,11 +252,15 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 	n = err ? NULL : calloc(1, sizeof(*n) + ev->line_bytes);
 	if (!n)
 		return -ENOMEM;
+	n->pid = ev->pid;
+	n->user = ev->user;
 	n->first_line = ev->first_line;
 	n->version = version;
 	n->line_bytes = ev->line_bytes;
 	memcpy(n->lines, ev->lines, ev->line_bytes);
 	err = kind == RUNTIME_V8 ? take_function(n, ev) : take_texts(n, ev);
+	if (!err)
+		err = fair_share_take(&c->held, HELD_MAX_BYTES, ev->pid, ev->user, bytes);
 	if (err) {
 		free_name(n);
 		c->refused_count += err == -EBADMSG;
@@ -260,29 +268,40 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 	}
 	free_name(c->by_id[ev->id]);
 	c->by_id[ev->id] = n;
-	c->held_bytes += bytes;
 	return 0;
 }
 
 /* ---- places ---- */
-
-int code_names_hit(struct code_names *c, uint64_t offset, bool is_return)
-{
-	offset = offset << 1 | is_return;
-	if (c->count >= PLACES_MAX || u64map_get(&c->places, offset, 0))
-		return 0;
-	if (vec_reserve(&c->list, &c->list_room, c->count + 1) ||
-	    u64map_put(&c->places, offset, 0, 0))
-		return -ENOMEM;
-	c->list[c->count++] = offset;
-	return 0;
-}
 
 static const struct code_name *name_of(const struct code_names *c, uint64_t offset)
 {
 	uint64_t id = offset >> RUNTIME_INSTR_BITS;
 
 	return id < c->room ? c->by_id[id] : NULL;
+}
+
+int code_names_hit(struct code_names *c, uint64_t offset, bool is_return)
+{
+	const struct code_name *n = name_of(c, offset);
+	uint64_t place = offset << 1 | is_return;
+	int err;
+
+	if (u64map_get(&c->places, place, 0))
+		return 0;
+	err = vec_reserve(&c->list, &c->list_room, c->count + 1) ? -ENOMEM : 0;
+	if (!err)
+		err = fair_share_take(&c->placed, PLACES_MAX, n ? n->pid : NO_OWNER,
+				      n ? n->user : NO_OWNER, 1);
+	if (err == -ENOSPC) {
+		c->placeless_count++;
+		return 0;
+	}
+	if (!err)
+		err = u64map_put(&c->places, place, 0, 0);
+	if (err)
+		return -ENOMEM;
+	c->list[c->count++] = place;
+	return 0;
 }
 
 static int by_offset(const void *a, const void *b)

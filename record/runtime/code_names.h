@@ -7,7 +7,8 @@
  * before a return address is still of that instruction.  The names of the places that samples hit go into
  * the capture as those of any other file (FORMAT.md 5.3).
  *
- * Bounded: code for which there is no room, and places, have no names.
+ * Bounded, and shared by processes and users (fair_share.h): one that makes code without end leaves room for the names of
+ * others.  Code and places for which there is no room have no names.
  */
 #ifndef EBPREC_RECORD_RUNTIME_CODE_NAMES_H
 #define EBPREC_RECORD_RUNTIME_CODE_NAMES_H
@@ -17,6 +18,7 @@
 #include "bpf/runtime_maps.h"
 #include "format/base/buildid.h"
 #include "format/base/outbuf.h"
+#include "record/base/fair_share.h"
 #include "record/base/u64map.h"
 
 struct code_name; /* in code_names.c */
@@ -27,8 +29,9 @@ struct code_names {
 	struct buildid build_id;
 	struct code_name **by_id;
 	uint32_t room;
-	uint64_t held_bytes,
-		refused_count; /* of code; for which there was no room, or that is not understood */
+	struct fair_share held, placed; /* bytes of names; places */
+	uint64_t refused_count;   /* code for which there was no room, or that is not understood */
+	uint64_t placeless_count; /* frames at places for which there was no room */
 	struct u64map places;
 	uint64_t *
 		list; /* of all places, offset << 1 | is_return, in the order of their first samples */

@@ -59,6 +59,8 @@ int runtimes_new(struct sink *emit, struct notes *notes, struct runtimes **out)
 			   RUNTIME_CODE_VALUE_BYTES, RUNTIME_CODES);
 	r->threads_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_states", sizeof(uint32_t),
 			     sizeof(uint64_t), RUNTIME_THREADS);
+	r->numbers_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_numbers", sizeof(uint32_t),
+			     RUNTIME_NUMBERS_BYTES, RUNTIME_THREADS);
 	r->count_fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_count", sizeof(uint32_t), sizeof(uint64_t),
 			   1);
 	r->files_fd = make(BPF_MAP_TYPE_HASH, "ebprec_interp", sizeof(struct runtime_file_key),
@@ -68,6 +70,7 @@ int runtimes_new(struct sink *emit, struct notes *notes, struct runtimes **out)
 	err = r->descs_fd < 0     ? r->descs_fd
 	      : r->codes_fd < 0   ? r->codes_fd
 	      : r->threads_fd < 0 ? r->threads_fd
+	      : r->numbers_fd < 0 ? r->numbers_fd
 	      : r->count_fd < 0   ? r->count_fd
 	      : r->files_fd < 0   ? r->files_fd
 	      : r->earlies_fd < 0 ? r->earlies_fd
@@ -92,6 +95,7 @@ void runtimes_free(struct runtimes *r)
 	close_fd(r->descs_fd);
 	close_fd(r->codes_fd);
 	close_fd(r->threads_fd);
+	close_fd(r->numbers_fd);
 	close_fd(r->count_fd);
 	close_fd(r->files_fd);
 	close_fd(r->earlies_fd);
@@ -294,6 +298,7 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 	why = d->kind == RUNTIME_V8 ? splice_functions(&s, r->frames, &count)
 				    : splice_frames(&s, d, r->frames, &count);
 	info->flags |= (uint16_t)(why << STACK_RESULT_RUNTIME_SHIFT);
+	r->unnumbered_count += why == RUNTIME_NO_NUMBER;
 	if (count == user_count && !memcmp(r->frames, user, count * sizeof(*user)))
 		return 0;
 	info->flags |= STACK_RESULT_RUNTIME;
@@ -320,6 +325,13 @@ void runtimes_miss(const struct runtimes *r, uint32_t number, uint64_t base, con
 
 	if (number && number <= r->count && splice_has_entry(&s, &r->files[number].desc))
 		info->flags |= RUNTIME_NOT_WALKED << STACK_RESULT_RUNTIME_SHIFT;
+}
+
+void runtimes_account(const struct runtimes *r, struct account *a)
+{
+	a->code_refused_count = r->python.refused_count + r->javascript.refused_count;
+	a->code_placeless_count = r->python.placeless_count + r->javascript.placeless_count;
+	a->code_unnumbered_count = r->unnumbered_count;
 }
 
 /* ---- into the capture ---- */

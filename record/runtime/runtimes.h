@@ -30,9 +30,11 @@ struct runtimes {
 	struct runtimes_file files[RUNTIME_DESCS]; /* by number; 0: none */
 	uint32_t count;
 	struct u64map by_file; /* mapped_files_key() -> number */
-	int descs_fd, codes_fd, threads_fd, count_fd, files_fd, earlies_fd;
+	int descs_fd, codes_fd, threads_fd, numbers_fd, count_fd, files_fd, earlies_fd;
 	struct code_names python, javascript;
 	uint64_t objects; /* of names, that were written */
+	uint64_t
+		unnumbered_count; /* stacks without frames, as there were no more numbers of code for their process */
 	uint32_t
 		warned; /* interpreters that are not understood were reported: bits of kind and state, or of no room */
 	int late_err;
@@ -51,6 +53,9 @@ void runtimes_free(struct runtimes *r); /* NULL is fine */
 			err__ = bpf_map__reuse_fd((skel)->maps.runtime_codes, (r)->codes_fd);      \
 		if (!err__)                                                                        \
 			err__ = bpf_map__reuse_fd((skel)->maps.runtime_threads, (r)->threads_fd);  \
+		if (!err__)                                                                        \
+			err__ = bpf_map__reuse_fd((skel)->maps.runtime_process_numbers,            \
+						  (r)->numbers_fd);                                \
 		if (!err__)                                                                        \
 			err__ = bpf_map__reuse_fd((skel)->maps.runtime_code_count, (r)->count_fd); \
 		if (!err__)                                                                        \
@@ -85,6 +90,9 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 /* The same of frames that came without words, from a process that has this interpreter: *info gets why. */
 void runtimes_miss(const struct runtimes *r, uint32_t number, uint64_t base, const __u64 *user,
 		   size_t user_count, struct stack_result *info);
+
+/* Counts code without names: account.h, code_*_count. */
+void runtimes_account(const struct runtimes *r, struct account *a);
 
 /* The names that are new; last: all of them.  errno of the write. */
 int runtimes_flush(struct runtimes *r, struct writer *to, bool last);

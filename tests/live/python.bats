@@ -254,6 +254,33 @@ depths() {
 	grep -q 'there are more frames than are recorded' err || fail "$(cat err)"
 }
 
+@test "a program that makes code without end gets no more than a share of the numbers, and its stacks have the reason" {
+	need_python
+	cat >endless.py <<-'END'
+		import sys, time
+		sys.setrecursionlimit(3000)
+
+		def deep(chain, at):
+		    if at < len(chain):
+		        return chain[at](chain, at + 1)
+		    end = time.process_time() + 0.004
+		    while time.process_time() < end:
+		        pass
+
+		line = 1
+		for _ in range(120):
+		    chain = []
+		    for _ in range(900):
+		        line += 1
+		        chain.append(type(deep)(deep.__code__.replace(co_firstlineno=line), globals()))
+		    deep(chain, 0)
+	END
+	ebprec record -q -F 1999 --max-frames 1024 -o x.data -- "${list%%$'\n'*}" endless.py 2>err
+	contains "$(cat err)" "stacks lack frames of interpreted code: their process made more than 65536 pieces of it"
+	[ "$(account x.data lost code_numbers)" -gt 0 ]
+	contains "$(ebprec report x.data 2>&1)" "the process makes more code than the recorder holds of one"
+}
+
 @test "wrong offsets of the interpreter give no wrong stack, and the recorder lives" {
 	command -v bpftool >/dev/null || skip "needs bpftool"
 	for python in $(pythons | sed -n '1p;2p;$p'); do

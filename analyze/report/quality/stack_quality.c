@@ -561,6 +561,8 @@ static const struct {
 				     NULL },
 	[RUNTIME_SEVERAL] = { "the process has more than one interpreter, and that of the thread is not known",
 			      NULL },
+	[RUNTIME_NO_NUMBER] = { "the process makes more code than the recorder holds of one",
+				NULL },
 };
 
 const char *stack_quality_runtime_text(unsigned why)

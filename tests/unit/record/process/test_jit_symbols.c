@@ -100,8 +100,8 @@ static bool settle(int where)
 	return write_map(where == LINKED_MAP ? "/real" : "");
 }
 
-/* Its map is taken when it is gone: so many are. */
-static void check(enum where where, uint64_t want)
+/* Its map is taken when it is gone: so many are, and none of its bytes where its share has been used up. */
+static void check_share(enum where where, uint64_t want, bool is_used)
 {
 	struct {
 		struct perf_event_header head;
@@ -116,6 +116,10 @@ static void check(enum where where, uint64_t want)
 	jit_symbols_map(&j, &m);
 	assert_int_equal(j.count, 1);
 	stays_end(pid);
+	if (is_used) /* of root */
+		assert_int_equal(fair_share_take(&j.taken, JIT_SYMBOLS_ALL_BYTES, m.pid, 0,
+						 JIT_SYMBOLS_ALL_BYTES / 2),
+				 0);
 	gone.pid = gone.tid = m.pid;
 	assert_int_equal(jit_symbols_exit(&j, &gone.head), 0);
 	assert_int_equal(j.count, 0);
@@ -123,8 +127,14 @@ static void check(enum where where, uint64_t want)
 	assert_int_equal(j.late_err, 0);
 	assert_int_equal(j.counts.file_count, want);
 	assert_int_equal(j.counts.missing_count, !want);
-	assert_int_equal(j.counts.bytes, want * strlen(TEXT));
+	assert_int_equal(j.counts.bytes, is_used ? 0 : want * strlen(TEXT));
+	assert_int_equal(j.counts.cut_count, is_used);
 	jit_symbols_done(&j);
+}
+
+static void check(enum where where, uint64_t want)
+{
+	check_share(where, want, false);
 }
 
 static void a_map_is_found_below_its_root(void **state)
@@ -147,6 +157,11 @@ static void the_map_itself_may_not(void **state)
 	check(LINKED_MAP, 0);
 }
 
+static void a_map_beyond_the_share_of_its_process_is_cut(void **state)
+{
+	check_share(IN_TMP, 1, true);
+}
+
 #define CASE(fn) cmocka_unit_test_setup_teardown(fn, setup, teardown)
 
 int main(void)
@@ -156,6 +171,7 @@ int main(void)
 		CASE(a_map_outlives_its_mount_namespace),
 		CASE(its_folder_may_be_a_link),
 		CASE(the_map_itself_may_not),
+		CASE(a_map_beyond_the_share_of_its_process_is_cut),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

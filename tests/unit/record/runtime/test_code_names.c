@@ -259,6 +259,70 @@ static void functions_of_javascript_may_have_any_name_or_none(void **state)
 	code_names_done(&c);
 }
 
+/* ---- shares ---- */
+
+/* Adds code of a process, with names of more than 4 KiB, until one has no more room.  Returns how many have. */
+static uint32_t fill(struct code_names *c, uint32_t pid, uint32_t *id)
+{
+	uint64_t refused = c->refused_count;
+	struct runtime_code_event ev;
+	uint32_t count = 0;
+
+	make(&ev, 1, "f", "f", "a.py");
+	ev.pid = pid;
+	ev.line_bytes = RUNTIME_LINES_BYTES;
+	ev.h.size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + RUNTIME_LINES_BYTES;
+	for (; c->refused_count == refused; count++) {
+		ev.id = ++*id;
+		assert_int_equal(code_names_add(c, &ev, RUNTIME_PYTHON, 0x030a), 0);
+	}
+	assert_int_equal(c->refused_count, refused + 1);
+	return count - 1;
+}
+
+static void a_process_that_makes_code_without_end_leaves_room_for_names_of_others(void **state)
+{
+	struct code_names c = { .path = INTERPRETED_CODE_PYTHON, .build_id = { .size_bytes = 20 } };
+	uint32_t id = 0, endless = fill(&c, 1, &id), other = fill(&c, 2, &id);
+	struct bundle *b;
+
+	(void)state;
+	assert_true(other >= endless / 2 - 1 && other <= endless / 2 + 1);
+	add(&c, ++id, "late", "late", "b.py"); /* of a third */
+	assert_int_equal(c.refused_count, 2);
+	assert_int_equal(code_names_hit(&c, AT(id, 0), true), 0);
+	b = read_back(&c, 0);
+	check(b, AT(id, 0), true, "py::late (b.py)", "b.py", 7);
+	bundle_free(b);
+	code_names_done(&c);
+}
+
+static void a_process_that_runs_places_without_end_leaves_room_for_those_of_others(void **state)
+{
+	struct code_names c = { .path = INTERPRETED_CODE_PYTHON, .build_id = { .size_bytes = 20 } };
+	struct runtime_code_event ev;
+	struct bundle *b;
+	size_t had;
+
+	(void)state;
+	add(&c, 1, "endless", "endless", "a.py");
+	make(&ev, 2, "f", "f", "b.py");
+	ev.pid = 7;
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_PYTHON, 0x030a), 0);
+	for (uint64_t i = 0; i < RUNTIME_INSTR_MASK; i++) {
+		assert_int_equal(code_names_hit(&c, AT(1, i), true), 0);
+		assert_int_equal(code_names_hit(&c, AT(1, i), false), 0);
+	}
+	had = c.count;
+	assert_int_equal(had + c.placeless_count, 2 * RUNTIME_INSTR_MASK);
+	assert_int_equal(code_names_hit(&c, AT(2, 0), true), 0);
+	assert_int_equal(c.count, had + 1);
+	b = read_back(&c, had);
+	check(b, AT(2, 0), true, "py::f (b.py)", "b.py", 7);
+	bundle_free(b);
+	code_names_done(&c);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -269,6 +333,10 @@ int main(void)
 		cmocka_unit_test(names_that_contradict_each_other_are_not_believed),
 		cmocka_unit_test(incomplete_events_are_refused),
 		cmocka_unit_test(functions_of_javascript_may_have_any_name_or_none),
+		cmocka_unit_test(
+			a_process_that_makes_code_without_end_leaves_room_for_names_of_others),
+		cmocka_unit_test(
+			a_process_that_runs_places_without_end_leaves_room_for_those_of_others),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -81,7 +81,8 @@ static int add_line(void *arg, const struct journal_line *line)
 		work->left_out_count++;
 		return 0;
 	}
-	snprintf(group, sizeof(group), "log:%s", journal_priority_name(line->priority));
+	snprintf(group, sizeof(group), TRACE_DATA_MARK_LOG "%s",
+		 journal_priority_name(line->priority));
 	snprintf(text, sizeof(text), "%s%s%s", line->identifier, *line->identifier ? ": " : "",
 		 line->text);
 	bytes = mark_record_encode(work->attr, &m, record);
@@ -163,7 +164,8 @@ static int has_lines(const struct capture *c, bool *out)
 		return err;
 	err = marks_load(c, names, &marks);
 	for (size_t i = 0; !err && i < marks.count; i++)
-		*out |= !strncmp(string_table_text(names, marks.marks[i].group), "log:", 4);
+		*out |= !strncmp(string_table_text(names, marks.marks[i].group),
+				 TRACE_DATA_MARK_LOG, strlen(TRACE_DATA_MARK_LOG));
 	if (!err)
 		marks_done(&marks);
 	string_table_free(names);

@@ -364,7 +364,7 @@ static void blank_log(struct scrub *s, uint8_t *raw, size_t raw_bytes)
 	struct trace_data_mark m;
 
 	if (s->learning || trace_data_mark_decode(raw, raw_bytes, &m) ||
-	    strncmp(m.group, "log:", 4) || !*m.message)
+	    strncmp(m.group, TRACE_DATA_MARK_LOG, strlen(TRACE_DATA_MARK_LOG)) || !*m.message)
 		return;
 	memset(raw + ((const uint8_t *)m.message - raw), 0, strlen(m.message));
 	s->stats.dropped_count++;

@@ -286,6 +286,17 @@ int trace_data_format_field(const char *format, const char *name, struct trace_d
 
 /* ---- marks ---- */
 
+bool trace_data_mark_is_reserved(const char *group)
+{
+	static const char *const words[] = { "log", "dbus" };
+	size_t bytes = strcspn(group, ":");
+
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i]) == bytes && !memcmp(words[i], group, bytes))
+			return true;
+	return false;
+}
+
 /* The bytes of text that fit: never a part of a character. */
 static size_t fitting_bytes(const char *text)
 {

@@ -10,6 +10,7 @@
 #ifndef EBPREC_FORMAT_PERF_TRACE_DATA_H
 #define EBPREC_FORMAT_PERF_TRACE_DATA_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -60,6 +61,14 @@ struct trace_data_mark {
 	uint32_t kind; /* enum trace_data_mark_kind; others are treated as points */
 	const char *group, *name, *message; /* never NULL */
 };
+
+/* The beginning of the groups of the journal's lines, before the level. */
+#define TRACE_DATA_MARK_LOG "log:"
+/*
+ * Whether only ebprec itself fills a group, so that no mark of a program is taken for one of these: "log" (lines of the journal),
+ * "dbus", or one that begins with these and a colon, as "log:err".
+ */
+bool trace_data_mark_is_reserved(const char *group);
 
 /*
  * Fills the raw bytes of one ebprec:mark.  Returns the size written (4 + size is a multiple of 8, as

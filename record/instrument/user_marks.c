@@ -591,9 +591,12 @@ static int on_probe(struct instrument_ctx *c, const struct probe_event *ev)
 
 static int mark_on_event(struct instrument_ctx *c, const struct event_header *h)
 {
-	static const char unread[] = "(not in memory)";
+	static const char unread[] = "(not in memory)", foreign[] = "program:";
 	const struct mark_event *ev = (const void *)h;
-	char group[MARK_NAME_BYTES], name[MARK_NAME_BYTES], text[MARK_TEXT_BYTES];
+	/* A program's mark is no line of the journal, whatever group it names. */
+	char own_group[sizeof(foreign) - 1 + MARK_NAME_BYTES],
+		*group = own_group + sizeof(foreign) - 1;
+	char name[MARK_NAME_BYTES], text[MARK_TEXT_BYTES];
 	struct trace_data_mark m = { .group = group, .name = name, .message = text };
 	const char *at = (const char *)(ev + 1);
 	size_t left;
@@ -604,8 +607,12 @@ static int mark_on_event(struct instrument_ctx *c, const struct event_header *h)
 	    h->size_bytes - sizeof(*ev) < (size_t)ev->group_bytes + ev->name_bytes)
 		return -EBADMSG;
 	left = h->size_bytes - sizeof(*ev) - ev->group_bytes - ev->name_bytes;
-	snprintf(group, sizeof(group), "%.*s", ev->group_bytes,
+	snprintf(group, MARK_NAME_BYTES, "%.*s", ev->group_bytes,
 		 ev->unread & MARK_UNREAD_GROUP ? unread : at);
+	if (trace_data_mark_is_reserved(group)) {
+		m.group = memcpy(own_group, foreign, sizeof(foreign) - 1);
+		c->emit->account.renamed_mark_count++;
+	}
 	at += ev->group_bytes;
 	snprintf(name, sizeof(name), "%.*s", ev->name_bytes,
 		 ev->unread & MARK_UNREAD_NAME ? unread : at);

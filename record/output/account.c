@@ -85,6 +85,7 @@ const struct account_field account_fields[] = {
 	{ "jit.cut", AT(jit_cut_count), 0, ACCOUNT_WRITTEN, 0 },
 	{ "jit.processes_without_file", AT(jit_missing_count), 0, 0, 0 },
 	{ "marks_not_readable", AT(unread_mark_count), 0, ADDS, 0 },
+	{ "marks_renamed", AT(renamed_mark_count), 0, ADDS, 0 },
 	{ "out_of_order", AT(out_of_order_count), 0, ADDS, 0 },
 	{ "rounds", AT(round_count), 0, ADDS, 0 },
 	{ "startup_ns", AT(startup_ns), 0, 0, 0 },

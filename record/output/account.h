@@ -44,6 +44,7 @@ struct account {
 	uint64_t table_cached_count, table_cached_ns; /* read from the cache instead */
 	uint64_t maps_refused_count;                  /* processes whose mappings found no room */
 	uint64_t unread_mark_count;  /* marks with a string that was not in memory */
+	uint64_t renamed_mark_count; /* marks of programs in groups that only ebprec fills */
 	/* Events of instruments that met their own program, which the kernel then does not run. */
 	uint64_t interrupted_count;
 	uint64_t out_of_order_count; /* records that broke perf's contract */

@@ -164,6 +164,10 @@ static void note_missing_parts(struct recording *r)
 		     (unsigned long long)r->file_origin.layers_missing_count,
 		     r->file_origin.layers_missing_count == 1 ? "" : "s");
 	note_nameless_code(r);
+	if (a->renamed_mark_count)
+		note(&r->notes, NOTE_WARNING,
+		     "%llu marks of programs are in groups that ebprec itself fills: their groups begin with 'program:' here",
+		     (unsigned long long)a->renamed_mark_count);
 	note_nameless_containers(r, NOTE_WARNING, r->containers.missed_count,
 				 "too many others came at the same time");
 	note_nameless_containers(r, NOTE_INFO, r->containers.unanswered_count,

@@ -9,6 +9,7 @@
  *	complete MS	a span that is recorded at its end, of MS milliseconds
  *	many T N RATE	N marks from each of T threads, RATE a second all together
  *	wait FILE	waits until FILE is there
+ *	in GROUP TEXT	a mark of another group
  *	cost		prints how many ns a mark takes, and a span
  */
 #include <pthread.h>
@@ -159,7 +160,10 @@ int main(int argc, char **argv)
 		} else if (!strcmp(what, "wait") && i + 1 < argc)
 			for (i++; access(argv[i], F_OK);)
 				sleep_ms(5);
-		else if (!strcmp(what, "cost"))
+		else if (!strcmp(what, "in") && i + 2 < argc) {
+			ebprec_mark(argv[i + 1], "points", argv[i + 2]);
+			i += 2;
+		} else if (!strcmp(what, "cost"))
 			cost();
 		else
 			return 2;

@@ -157,6 +157,16 @@ ${long:0:127}/ dur=0 ns: ${long:0:511}
 ${long:0:47}/${long:0:47} dur=0 ns: ${long:0:87}" "$(marks_of x.data ourprec)"
 }
 
+@test "a program cannot set marks in the groups of the journal's lines, which is reported" {
+	ebprec record -q -o x.data -- marker in log:err "disk failed" in dbus:x y in logs z 2>err
+	same 'program:log:err/points dur=0 ns: disk failed
+program:dbus:x/points dur=0 ns: y
+logs/points dur=0 ns: z' "$(marks_of x.data)"
+	contains "$(cat err)" "2 marks of programs are in groups that ebprec itself fills"
+	same 2 "$(account x.data marks_renamed)"
+	refuses ebprec report --between 'log:/disk/' 'logs:/z/' x.data
+}
+
 @test "tracepoints, functions and USDT probes are recorded as marks" {
 	ebprec record -q --mark tp:sched:sched_process_exec --mark uprobe:libc.so.6:getpriority -o x.data -- \
 		sh -c 'exec perl -e "getpriority(0, 0) for 1 .. 3"'

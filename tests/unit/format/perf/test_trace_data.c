@@ -166,6 +166,20 @@ static void tracing_mark_prints_its_strings(void **state)
 	check_printed(raw, n, "g/n end dur=0 ns: ");
 }
 
+static void tracing_groups_that_ebprec_fills_are_reserved(void **state)
+{
+	static const char *const reserved[] = { "log",   "log:", "log:err",
+						"log:/", "dbus", "dbus:session" },
+				 *const free_ones[] = { "",    "logs",   "lo",
+							"Log", ":log",   "program:log:err",
+							"dbu", "dbus-x", "shell" };
+
+	for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++)
+		assert_true(trace_data_mark_is_reserved(reserved[i]));
+	for (size_t i = 0; i < sizeof(free_ones) / sizeof(free_ones[0]); i++)
+		assert_false(trace_data_mark_is_reserved(free_ones[i]));
+}
+
 static void tracing_mark_comes_back_as_it_went_in(void **state)
 {
 	struct trace_data_mark m;
@@ -379,6 +393,7 @@ int main(void)
 		cmocka_unit_test(tracing_section_is_read_by_libtraceevent),
 		cmocka_unit_test(tracing_section_of_no_events_is_complete),
 		cmocka_unit_test(tracing_mark_prints_its_strings),
+		cmocka_unit_test(tracing_groups_that_ebprec_fills_are_reserved),
 		cmocka_unit_test(tracing_mark_comes_back_as_it_went_in),
 		cmocka_unit_test(tracing_exit_comes_back_as_it_went_in),
 		cmocka_unit_test(tracing_mark_of_an_older_recorder_has_no_id),

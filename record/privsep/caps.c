@@ -100,13 +100,22 @@ static uint64_t caps_of_own_file(void)
 	return bytes > 0 && !file_rights_parse(attr, (size_t)bytes, &file) ? file.permitted : 0;
 }
 
+/* With CAP_SETPCAP alone.  Without, no_new_privs makes what is left in the set harmless. */
+static void bound_to(uint64_t keep)
+{
+	for (int cap = 0; cap <= 63 && prctl(PR_CAPBSET_READ, cap) >= 0; cap++) {
+		if (!(keep & RIGHT(cap)))
+			(void)prctl(PR_CAPBSET_DROP, cap);
+	}
+}
+
 int caps_drop(uint64_t keep)
 {
 	/* Helpers are the same file, which the kernel starts only with all of its capabilities in the bounding set. */
 	uint64_t bounding = keep | caps_of_own_file();
 	struct __user_cap_header_struct header;
 	struct __user_cap_data_struct data[2];
-	int err = get(&header, data), cap;
+	int err = get(&header, data);
 	uint64_t permitted;
 
 	if (err)
@@ -114,14 +123,29 @@ int caps_drop(uint64_t keep)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return -errno;
 	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
-	/* Without CAP_SETPCAP the bounding set stays; no_new_privs makes it harmless. */
-	for (cap = 0; cap <= 63 && prctl(PR_CAPBSET_READ, cap) >= 0; cap++) {
-		if (!(bounding & RIGHT(cap)))
-			(void)prctl(PR_CAPBSET_DROP, cap);
-	}
+	bound_to(bounding);
 	permitted = (data[0].permitted | (uint64_t)data[1].permitted << 32) & keep;
 	data[0] = (struct __user_cap_data_struct){ (uint32_t)permitted, (uint32_t)permitted, 0 };
 	permitted >>= 32;
 	data[1] = (struct __user_cap_data_struct){ (uint32_t)permitted, (uint32_t)permitted, 0 };
+	return syscall(SYS_capset, &header, data) ? -errno : 0;
+}
+
+int caps_drop_for_exec(uint64_t keep)
+{
+	struct __user_cap_header_struct header;
+	struct __user_cap_data_struct data[2];
+	int err = get(&header, data);
+
+	if (err)
+		return err;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return -errno;
+	bound_to(keep);
+	for (int i = 0; i < 2; i++, keep >>= 32) {
+		data[i].permitted &= (uint32_t)keep;
+		data[i].effective = data[i].permitted;
+		data[i].inheritable &= (uint32_t)keep; /* and so ambient ones (cap_capset()) */
+	}
 	return syscall(SYS_capset, &header, data) ? -errno : 0;
 }

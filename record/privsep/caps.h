@@ -43,6 +43,12 @@ bool caps_lockdown_is(const char *text, const char *mode);
  */
 int caps_drop(uint64_t keep);
 /*
+ * For a child that will execute another program, which then has of `keep` what exec would give it without this: as root
+ * what is permitted here, else what is ambient, and nothing else.  Gives up all but `keep`, for good: effective, permitted,
+ * inheritable, ambient and (with CAP_SETPCAP) bounding set, and no_new_privs.  Negative errno: nothing is to be executed.
+ */
+int caps_drop_for_exec(uint64_t keep);
+/*
  * For a child that will execute the user's command: gives up the capabilities from the recorder's
  * own file, as exec would, before the path is resolved.  Root keeps its capabilities.
  */

@@ -16,6 +16,15 @@
 #include <unistd.h>
 
 #include "record/output/output_file.h"
+#include "record/privsep/caps.h"
+
+/*
+ * The rights that `ebprec` is run with: it reads programs and journals of others, and puts its result in the place of a
+ * capture that belongs to the user of sudo, in this user's folder.
+ */
+#define RUN_RIGHTS (RIGHT(CAP_DAC_READ_SEARCH) | CAPS_WRITING)
+/* To become that user. */
+#define BECOME_RIGHTS (RIGHT(CAP_SETUID) | RIGHT(CAP_SETGID))
 
 enum { GO_ALONE = 'a', GO_WITH_DIR = 'd' }; /* the requests to the process */
 
@@ -93,6 +102,17 @@ int name_bundler_check_page(const char *html)
 	return WIFEXITED(status) ? -WEXITSTATUS(status) : -EIO;
 }
 
+/* No program is run with more than that. */
+static void keep_rights(uint64_t rights)
+{
+	int err = caps_drop_for_exec(rights);
+
+	if (!err)
+		return;
+	fprintf(stderr, "ebprec: cannot give up capabilities: %s\n", strerror(-err));
+	_exit(127);
+}
+
 /* Ctrl-C ends the recording, not what comes after it. */
 static _Noreturn void child(const char *analyzer, struct job *job, int go_fd)
 {
@@ -103,6 +123,7 @@ static _Noreturn void child(const char *analyzer, struct job *job, int go_fd)
 
 	for (i = 0; i < 3; i++)
 		sigaction(signals[i], &ignore, &was[i]);
+	keep_rights(RUN_RIGHTS | (job->as_invoker ? BECOME_RIGHTS : 0));
 	while (read(go_fd, &go, 1) != 1) {
 		if (errno != EINTR)
 			_exit(0);
@@ -114,6 +135,7 @@ static _Noreturn void child(const char *analyzer, struct job *job, int go_fd)
 		job->argv[job->word] = NULL;
 	if (job->as_invoker)
 		become_invoker();
+	keep_rights(RUN_RIGHTS);
 	execv(analyzer, (char *const *)(uintptr_t)job->argv);
 	fprintf(stderr, "ebprec: cannot run '%s': %s%s\n", analyzer, strerror(errno),
 		geteuid() ? " (it runs as the user of sudo)" : "");

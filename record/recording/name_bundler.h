@@ -5,7 +5,7 @@
  *
  * The recorder itself looks up no symbol.  `ebprec` is looked for beside this program, then in
  * ../../bin as `make install` puts it, and is run as the same user.  It needs rights that the
- * recorder gives up when events come, so its process is forked before that, and waits.
+ * recorder gives up when events come, so its process is forked before that, keeps these and no others, and waits.
  */
 #ifndef EBPREC_RECORD_RECORDING_NAME_BUNDLER_H
 #define EBPREC_RECORD_RECORDING_NAME_BUNDLER_H

@@ -21,7 +21,7 @@ teardown() {
 # bits CAP... - what /proc/PID/status shows for them
 bits() {
 	local cap all=0
-	local -A bit=([chown]=0 [dac_override]=1 [dac_read_search]=2 [fowner]=3 [kill]=5 [sys_ptrace]=19 [sys_admin]=21
+	local -A bit=([chown]=0 [dac_override]=1 [dac_read_search]=2 [fowner]=3 [kill]=5 [setgid]=6 [setuid]=7 [sys_ptrace]=19 [sys_admin]=21
 		[sys_nice]=23 [syslog]=34 [perfmon]=38 [bpf]=39 [checkpoint_restore]=40)
 	for cap; do all=$((all | 1 << ${bit[$cap]:?no such capability})); done
 	printf '%016x\n' $all
@@ -293,6 +293,59 @@ spin() {
 @test "a command that became another user is still ended" {
 	ebprec record -q -o x.data -d 0.5 -- setpriv --reuid=65534 --regid=65534 --clear-groups sleep 100
 	[ -s x.data ]
+}
+
+@test "ebprec is run after a recording with the rights for that alone, and its process waits with no others" {
+	cp "$BUILD/ebprec-record" .
+	chmod 777 .
+	cat >ebprec <<-'END'
+		#!/bin/sh
+		# In the place of ebprec.
+		grep "^Cap\|^NoNewPrivs" /proc/self/status >"rights.$1"
+	END
+	chmod 755 ebprec
+	unset SUDO_UID SUDO_GID
+	./ebprec-record -q -a --without mark --bundle --with journal --html x.html -o x.data 3>&- &
+	echo $! >recorder.pid
+	await [ -e x.data ]
+	writing="dac_read_search dac_override chown fowner"
+	for pid in $(pgrep -P "$(cat recorder.pid)"); do
+		# The recorder's other processes are called otherwise.
+		! cmp -s "/proc/$pid/cmdline" "/proc/$(cat recorder.pid)/cmdline" || sed -n 's/^CapPrm:\t//p' "/proc/$pid/status"
+	done >waiting
+	# shellcheck disable=SC2086 # words
+	same "$(bits $writing) $(bits $writing) $(bits $writing setuid setgid) " "$(sort waiting | tr '\n' ' ')"
+	kill "$(cat recorder.pid)"
+	wait "$(cat recorder.pid)" || true
+	rm recorder.pid
+	for word in bundle journal report; do
+		for key in CapPrm CapEff; do
+			# shellcheck disable=SC2086
+			same "$word $key $(bits $writing)" "$word $key $(sed -n "s/^$key:\t//p" rights.$word)"
+		done
+		# That of a page keeps the two in its bounding set, which no_new_privs makes harmless.
+		same $'NoNewPrivs:\t1' "$(grep NoNewPrivs rights.$word)"
+	done
+	# As the unit of systemd starts it.
+	caps=+bpf,+perfmon,+sys_ptrace,+dac_read_search,+checkpoint_restore,+syslog
+	rm rights.bundle
+	setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=$caps --ambient-caps=$caps \
+		./ebprec-record -q -a --without mark --bundle -d 0.2 -o y.data
+	for key in CapPrm CapEff CapInh CapAmb; do
+		same "$key $(bits dac_read_search)" "$key $(sed -n "s/^$key:\t//p" rights.bundle)"
+	done
+}
+
+@test "a process that waits to bundle and is killed costs the names, not the capture" {
+	started x.data -a --without mark --bundle 2>err
+	for pid in $(pgrep -P "$(cat recorder.pid)"); do
+		! cmp -s "/proc/$pid/cmdline" "/proc/$(cat recorder.pid)/cmdline" || kill -KILL "$pid"
+	done
+	kill "$(cat recorder.pid)"
+	wait "$(cat recorder.pid)" || true
+	rm recorder.pid
+	same 1 "$(grep -c "^ebprec: 'x.data' is without names of its own, skipping$" err)"
+	ebprec info x.data | grep -qx '  state *finished'
 }
 
 @test "the user of sudo owns the file, also the next ones and the bundled one" {

@@ -5,11 +5,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
 
+#include "format/os/seccomp_filter.h"
 #include "record/privsep/caps.h"
 
 static void missing_are_those_we_have_not(void **state)
@@ -118,6 +120,84 @@ static void drop_leaves_what_was_asked_for_and_no_more(void **state)
 	assert_int_equal(caps_effective(), had);
 }
 
+static int is_ambient(int cap)
+{
+	return prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_IS_SET, cap, 0, 0);
+}
+
+/* As a unit of systemd has it: ambient. */
+static bool make_ambient(int cap)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[2];
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	data[0].inheritable |= data[0].permitted;
+	return !syscall(SYS_capset, &header, data) &&
+	       !prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_RAISE, cap, 0, 0);
+}
+
+static int status_of(int (*run)(void))
+{
+	pid_t child = fork();
+	int status;
+
+	assert_true(child >= 0);
+	if (!child)
+		_exit(run());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+static int drop_ambient(void)
+{
+	if (!make_ambient(CAP_CHOWN) || !make_ambient(CAP_SYS_PTRACE))
+		return 100;
+	if (caps_drop_for_exec(RIGHT(CAP_CHOWN) | RIGHT(CAP_FOWNER)))
+		return 1;
+	if (caps_effective() != (RIGHT(CAP_CHOWN) | RIGHT(CAP_FOWNER)))
+		return 2;
+	if (is_ambient(CAP_CHOWN) != 1 || is_ambient(CAP_SYS_PTRACE) || is_ambient(CAP_FOWNER))
+		return 3;
+	if (prctl(PR_CAPBSET_READ, CAP_SYS_PTRACE) || prctl(PR_CAPBSET_READ, CAP_FOWNER) != 1)
+		return 4;
+	return prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ? 0 : 5;
+}
+
+static void an_executed_program_gets_what_was_retained_and_no_more(void **state)
+{
+	int status = status_of(drop_ambient);
+
+	if (status == 100)
+		skip(); /* needs root */
+	assert_int_equal(status, 0);
+}
+
+static int drop_where_the_kernel_refuses(void)
+{
+	static const int calls[] = { SYS_capset };
+	struct seccomp_filter f;
+
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return 100;
+	seccomp_filter_begin(&f);
+	seccomp_filter_calls(&f, calls, 1, SECCOMP_FILTER_FAIL(EPERM));
+	if (seccomp_filter_install(&f, SECCOMP_RET_ALLOW, false))
+		return 100;
+	return caps_drop_for_exec(0) == -EPERM ? 0 : 1;
+}
+
+static void rights_that_cannot_be_given_up_are_an_error(void **state)
+{
+	int status = status_of(drop_where_the_kernel_refuses);
+
+	if (status == 100)
+		skip(); /* without seccomp */
+	assert_int_equal(status, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -129,6 +209,8 @@ int main(void)
 		cmocka_unit_test(needs_follow_from_the_use),
 		cmocka_unit_test(lists_are_cut_where_there_is_no_room),
 		cmocka_unit_test(drop_leaves_what_was_asked_for_and_no_more),
+		cmocka_unit_test(an_executed_program_gets_what_was_retained_and_no_more),
+		cmocka_unit_test(rights_that_cannot_be_given_up_are_an_error),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

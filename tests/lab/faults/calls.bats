@@ -223,6 +223,65 @@ busy() {
 	[ "$(account r.data samples)" -gt 100 ] || fail "not recorded"
 }
 
+# each_fails CALL ERRNO MOST - of the first MOST calls of this kind that a recording makes one fails, another each time: it is
+# recorded without, or refused in one line, and what is in the file can be read
+each_fails() {
+	local n count=0
+	for ((n = 0; n < $3; n++)); do
+		rm -f r.data happened
+		failing "$1" AFTER=$n TIMES=1 "ERRNO=$2" "DONE=$PWD/happened" -- \
+			ebprec-record -a -q -F 99 -d 0.2 --with exits -o r.data
+		[ -e happened ] || break
+		count=$((count + 1))
+		[ "$(grep -vc '^ebprec: ' err || true)" -eq 0 ] || fail "$1, $n: $(cat err)"
+		case $status in
+		0) ;;
+		1) [ -s err ] || fail "$1, $n: without a reason" ;;
+		*) fail "$1, $n: status $status: $(cat err)" ;;
+		esac
+		if [ -e r.data ]; then
+			ebprec info r.data >info.txt
+			grep -qx '  state *finished' info.txt || fail "$1, $n: $(cat err info.txt)"
+			grep -qx '  any *no' info.txt || fail "$1, $n: $(cat err info.txt)"
+		else
+			[ "$status" -eq 1 ] && [ "$(wc -l <err)" -eq 1 ] || fail "$1, $n: $(cat err)"
+		fi
+	done
+	echo "# $1: $count calls failed, one after the other" >&3
+	[ "$count" -gt 0 ] || fail "there is no such call"
+}
+
+@test "each map of BPF that cannot be made: recorded without, or refused in one line" {
+	each_fails bpf:0 12 200
+}
+
+@test "each write to a map of BPF that fails, of the first 100: recorded without, or refused in one line" {
+	each_fails bpf:2 12 100
+}
+
+@test "each program of BPF that cannot be loaded: recorded without, or refused in one line" {
+	each_fails bpf:5 22 200
+}
+
+@test "each link of a BPF program that fails: recorded without, or refused in one line" {
+	each_fails bpf:28 22 100
+}
+
+@test "each event and each ring that cannot be opened or mapped: recorded without, or refused in one line" {
+	each_fails perf_event_open 24 100
+	each_fails mmap:perf 12 20
+	each_fails mmap:bpf 12 60
+}
+
+@test "each thread, helper, descriptor and watch that cannot be had: recorded without, or refused in one line" {
+	each_fails pthread_create 11 40
+	each_fails posix_spawn 11 20
+	each_fails epoll_ctl 28 40
+	each_fails eventfd 24 5
+	each_fails timerfd_create 24 5
+	each_fails signalfd 24 5
+}
+
 @test "helpers that are killed again and again cost the files that they were reading" {
 	busy
 	ebprec-record -a -F 499 -d 4 -q --table-cache none -o r.data 2>err 3>&- &

@@ -10,6 +10,7 @@
  *	corrupt:perf		fails nothing: where a ring of perf events goes on there is no record
  * FAILCALL_AFTER: so many succeed before; FAILCALL_TIMES: so many fail, 0: all; FAILCALL_ERRNO.
  * FAILCALL_FILE: as long as this file is not there, nothing fails or counts.
+ * FAILCALL_DONE: this file is made when a call fails.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -52,6 +53,17 @@ static bool is_wanted(const char *call)
 	       (!file || syscall(SYS_access, file, F_OK) == 0);
 }
 
+static void note_failure(void)
+{
+	const char *file = getenv("FAILCALL_DONE");
+	long fd = file ? syscall(SYS_openat, AT_FDCWD, file,
+				 O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)
+		       : -1;
+
+	if (fd >= 0)
+		syscall(SYS_close, fd);
+}
+
 /* This one fails; errno is set. */
 static bool fails(const char *call)
 {
@@ -63,6 +75,7 @@ static bool fails(const char *call)
 	n = atomic_fetch_add(&calls, 1);
 	if (n < after || (times && n >= after + times))
 		return false;
+	note_failure();
 	errno = (int)number_of("FAILCALL_ERRNO");
 	return true;
 }

@@ -78,7 +78,7 @@ MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
 
 LIBS_format  := -lzstd -lZydis
 LIBS_record  := -lbpf -lelf -lz -lpthread
-LIBS_analyze := -ldw -lelf -llzma -lz -ltraceevent -liberty -lncursesw -ltinfo -lpthread -lm
+LIBS_analyze := -ldw -lelf -llzma -lz -ltraceevent -liberty -lsqlite3 -lncursesw -ltinfo -lpthread -lm
 LIBS_unit    := -lcmocka
 
 # LINK=portable: nothing but the C library is loaded when the programs start; LINK=static: not even that.  Debian has no

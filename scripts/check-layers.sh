@@ -117,11 +117,13 @@ layers() {
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold/location analyze/fold analyze/names
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
 	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
+	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/metric analyze/report/profile analyze/report analyze/export
 	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report
 	analyze/screen: format/base format/text format/perf analyze/base analyze/input analyze/fold analyze/names analyze/report/profile analyze/report
 	analyze/lib: format/base format/reader analyze/input/event analyze/input analyze/report
 	analyze/cmd/sandbox: format/base format/os format/contract analyze/sym/locate
 	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/names analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/page analyze/cmd/sandbox
+	analyze/cmd/push: format/base format/os format/perf format/reader analyze/base analyze/out analyze/input/event analyze/push analyze/cmd/common
 	analyze/cmd/summary: format/base analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
 	analyze/cmd/live: format/text analyze/out analyze/screen analyze/cmd/common
 	analyze/cmd/metrics: format/base format/reader analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/report analyze/export analyze/page analyze/cmd/common analyze/cmd/live

@@ -3,9 +3,10 @@
 
 #include <string.h>
 
+#include "format/base/cursor.h"
 #include "format/base/vec.h"
 
-enum { WIRE_VARINT = 0, WIRE_BYTES = 2 };
+enum { WIRE_VARINT = 0, WIRE_8_BYTES = 1, WIRE_BYTES = 2 };
 
 static void put(struct protobuf *m, const void *data, size_t size_bytes)
 {
@@ -36,6 +37,19 @@ void protobuf_number(struct protobuf *m, unsigned field, uint64_t value)
 		return;
 	protobuf_packed(m, field << 3 | WIRE_VARINT);
 	protobuf_packed(m, value);
+}
+
+void protobuf_double(struct protobuf *m, unsigned field, double value)
+{
+	uint8_t bytes[8];
+	uint64_t bits;
+
+	memcpy(&bits, &value, sizeof(bits));
+	if (!bits)
+		return;
+	le64_store(bytes, bits);
+	protobuf_packed(m, field << 3 | WIRE_8_BYTES);
+	put(m, bytes, sizeof(bytes));
 }
 
 void protobuf_bytes(struct protobuf *m, unsigned field, const void *data, size_t size_bytes)

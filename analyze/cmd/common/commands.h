@@ -44,6 +44,7 @@ struct command {
 	X(bundle, COMMAND_WRITES, "put the names that a capture needs into it")                  \
 	X(scrub, COMMAND_WRITES, "hide names of people, machines and programs")                  \
 	X(export, COMMAND_WRITES, "a capture in another form")                                   \
+	X(push, COMMAND_WRITES, "send what captures have to databases and collectors")           \
 	X(recover, COMMAND_WRITES, "complete a capture whose recorder was killed")               \
 	X(doctor, COMMAND_ACTS, "what can be recorded on this machine, and what mends the rest")
 

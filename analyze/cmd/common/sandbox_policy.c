@@ -108,6 +108,13 @@ static char *folder_of(const char *path)
 	return slash == path ? strdup("/") : strndup(path, (size_t)(slash - path));
 }
 
+/* One that the command works in, owned, and there if it can be: the command itself finds out whether it is. */
+static char *own_folder(const char *path)
+{
+	(void)mkdir(path, 0700);
+	return strdup(path);
+}
+
 /* libdebuginfod's cache, owned and there; NULL: it has none. */
 static char *fetch_folder(void)
 {
@@ -210,16 +217,18 @@ static void add_naming(struct policy *p, const char *symfs)
 static struct policy *policy_of(const struct usage *u, const void *opts, char *const *words)
 {
 	struct policy *p = calloc(1, sizeof(*p));
-	const char *output = output_of(u, opts, words);
+	const char *output = u->sends ? NULL : output_of(u, opts, words);
 
 	if (!p)
 		return NULL;
-	p->network = wants_network(u, opts);
+	p->network = u->sends || wants_network(u, opts);
 	p->terminal = u->draws;
-	p->writes_there = u->in_place && !text_of(u, opts, "output");
+	p->writes_there = u->sends || (u->in_place && !text_of(u, opts, "output"));
 	p->sources = text_of(u, opts, "annotate");
-	p->output_folder = output ? folder_of(output) : NULL;
-	p->fetch_folder = p->network ? fetch_folder() : NULL;
+	p->output_folder = u->sends ? own_folder(text_of(u, opts, u->sends))
+			   : output ? folder_of(output)
+				    : NULL;
+	p->fetch_folder = wants_network(u, opts) ? fetch_folder() : NULL;
 	add_named(&p->read, u, opts, words);
 	add(&p->read, "ebprec.data");
 	add(&p->read, "ebprec.data.old");
@@ -233,7 +242,7 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 	add(&p->write, p->output_folder);
 	add(&p->write, p->fetch_folder);
 	add(&p->read, p->fetch_folder);
-	if (u->reads_output)
+	if (u->reads_output || u->sends)
 		add(&p->read, p->output_folder);
 	return p;
 }

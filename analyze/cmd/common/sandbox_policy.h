@@ -6,7 +6,7 @@
  * and of containers; programs and libraries are opened for it, as ELF files alone, by a process
  * that is started here (file_opener.h), below --symfs or wherever they are; where --annotate asks
  * for source code, files that bear a name of such, too.  It may write in the folder of its output
- * alone, and reach the network only when a debuginfod server was named.  A command is confined when
+ * alone, and reach the network only when a debuginfod server was named, or sending is what it does.  A command is confined when
  * its options are known (usage_parse()), before it opens anything; a pager runs by then.  A refusal
  * ends the command: no user shall believe in a sandbox that is not there.
  */

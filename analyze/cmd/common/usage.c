@@ -197,6 +197,8 @@ static bool has_folders(const struct usage *u, const void *opts)
 
 		if ((!is_list && o->type != OPT_STRING) || strcmp(o->value_name, "DIR") != 0)
 			continue;
+		if (u->sends && !strcmp(o->long_name, u->sends))
+			continue; /* it is made */
 		for (unsigned i = 0; i < count; i++) {
 			const char *path = is_list ? list->values[i] : *one;
 

@@ -28,8 +28,10 @@ struct usage {
 	enum usage_reads reads;
 	bool reads_output; /* and what it wrote */
 	bool in_place; /* USAGE_REPLACES: it writes to the file that it reads, and makes no other */
-	bool draws;    /* on a terminal, whose modes it sets */
-	bool shows;    /* also takes common_options */
+	/* It uses sockets, and has files that it changes in the folder of this option (its long name); NULL: neither. */
+	const char *sends;
+	bool draws; /* on a terminal, whose modes it sets */
+	bool shows; /* also takes common_options */
 	/* The last one's word is NULL; NULL: there are none.  Also found before options that only perf has. */
 	const struct usage_word *of_perf;
 };

@@ -1,0 +1,450 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* ebprec push - what captures count, sent to databases and collectors */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/name_options.h"
+#include "analyze/cmd/common/usage.h"
+#include "analyze/cmd/push/cmd_push.h"
+#include "analyze/base/read_file.h"
+#include "analyze/out/message.h"
+#include "format/base/mmap_array.h"
+#include "format/os/clock.h"
+#include "format/reader/capture.h"
+
+#define AT(field)    offsetof(struct push_opts, field)
+#define SECOND_NS    1000000000ull
+#define SCAN_MS      2000
+#define SECRET_BYTES 4096
+
+static const struct option push_options[] = {
+	{ OPT_LIST, 0, "to", "URL", AT(to), 0, 0,
+	  "where to send (repeatable): clickhouse://HOST/DATABASE, FORM+http://HOST/PATH" },
+	{ OPT_LIST, 'i', "input", "FILE", AT(inputs), 0, 0,
+	  "a capture, or a folder of them (repeatable; default: ebprec.data)" },
+	{ OPT_STRING, 'd', "dir", "DIR", AT(folder), 0, 0,
+	  "where batches wait, and the ledger (default: ebprec.push)" },
+	{ OPT_FLAG, 0, "setup", NULL, AT(setup), 0, 0, "make the tables in the database, and end" },
+	{ OPT_FLAG, 0, "replicated", NULL, AT(replicated), 0, 0,
+	  "with --setup: tables that a cluster replicates" },
+	{ OPT_UINT, 0, "days", "N", AT(days), 0, 36500,
+	  "with --setup: the database forgets samples after N days (default: 14, 0: never)" },
+	{ OPT_FLAG, 0, "status", NULL, AT(status), 0, 0,
+	  "list what was sent, what waits and what was refused" },
+	{ OPT_FLAG, 0, "follow", NULL, AT(follow), 0, 0,
+	  "go on with captures that appear in the folders" },
+	{ OPT_STRING, 0, "host", "NAME", AT(host), 0, 0,
+	  "the host of the rows (default: the one that was recorded)" },
+	{ OPT_SECONDS, 0, "interval", "SECONDS", AT(interval_ns), 0, 0,
+	  "add samples up over so long (default: 60)" },
+	{ OPT_SIZE, 0, "queue", "SIZE", AT(queue_bytes), 0, 0,
+	  "captures wait while batches of so much do (default: 1G)" },
+	{ OPT_SIZE, 0, "max-rate", "SIZE", AT(max_rate_bytes), 0, 0,
+	  "send a server no more than this in a second (256K)" },
+	{ OPT_SECONDS, 0, "timeout", "SECONDS", AT(timeout_ns), 0, 0,
+	  "a request may take so long (default: 60)" },
+	{ OPT_SECONDS, 0, "retry", "SECONDS", AT(most_wait_ns), 0, 0,
+	  "the longest wait between two tries (default: 60)" },
+	{ OPT_SECONDS, 0, "give-up", "SECONDS", AT(give_up_ns), 0, 0,
+	  "without --follow: end when nothing was taken for so long (default: 60)" },
+	{ OPT_LIST, 0, "token-file", "FILE", AT(tokens), 0, 0,
+	  "the secret of a server, of all or each in the order of --to (mode 0600)" },
+	{ OPT_STRING, 0, "ca", "FILE", AT(ca), 0, 0,
+	  "certificates that sign the servers' (default: the system's)" },
+	{ OPT_STRING, 0, "cert", "FILE", AT(cert), 0, 0, "the certificate to show to servers" },
+	{ OPT_STRING, 0, "key", "FILE", AT(key), 0, 0, "its private key" },
+	{ OPT_STRING, 0, "proxy", "URL", AT(proxy), 0, 0,
+	  "ask through this proxy; the environment's are not used" },
+	NAMEOPTS(AT(pick.names)),
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0,
+	  "print only errors, and what is damaged or missing" },
+	{ 0 },
+};
+
+static const struct usage push_usage = {
+	.command = "push",
+	.words = "--to URL [OPTIONS] [[-i] FILE]...",
+	.about =
+		"Adds up what captures have, interval by interval, and sends it to servers.  Batches\n"
+		"wait in DIR/out until they are taken, each is sent as it was encoded once, and what\n"
+		"was taken is not sent again.\n",
+	.options = push_options,
+	.reads = USAGE_READS,
+	.sends = "dir",
+};
+
+/* ---- servers ---- */
+
+/* A file that only its owner may read. */
+static int read_secret(const char *path, char **out)
+{
+	struct stat st;
+	int err;
+
+	if (stat(path, &st))
+		return message_error("cannot read '%s': %s", path, strerror(errno));
+	if (st.st_mode & 077)
+		return message_error("cannot use '%s': others may read it (chmod 600)", path);
+	err = read_file_text(path, SECRET_BYTES, out);
+	if (err)
+		return message_error("cannot read '%s': %s", path, strerror(-err));
+	(*out)[strcspn(*out, "\r\n")] = '\0';
+	return 0;
+}
+
+static int add_target(struct push_state *p, size_t i)
+{
+	const struct push_opts *o = p->opts;
+	const char *problem, *secret = NULL;
+	int err = push_target_parse(o->to.values[i], &p->targets[i], &problem), status = 0;
+
+	if (err == -ENOMEM)
+		return message_error("cannot push: %s", strerror(ENOMEM));
+	if (err)
+		return usage_error(p->usage, "option '--to' cannot be '%s': %s", o->to.values[i],
+				   problem);
+	p->count++;
+	if (o->tokens.count)
+		secret = o->tokens.values[o->tokens.count == 1 ? 0 : i];
+	if (secret)
+		status = read_secret(secret, &p->secrets[i]);
+	p->targets[i].secret = p->secrets[i];
+	return status;
+}
+
+static int add_targets(struct push_state *p)
+{
+	const struct push_opts *o = p->opts;
+	int status = 0;
+
+	if (!o->to.count && !o->status)
+		return usage_error(p->usage, "'ebprec push' needs a server: '--to'");
+	if (o->tokens.count > 1 && o->tokens.count != o->to.count)
+		return usage_error(p->usage,
+				   "one --token-file for all servers, or one for each --to");
+	for (size_t i = 0; i < o->to.count && !status; i++)
+		status = add_target(p, i);
+	return status;
+}
+
+/* ---- the folder ---- */
+
+/* One sender a folder, until it ends. */
+static int lock_folder(const struct push_state *p)
+{
+	char *path;
+	int fd = -1, code;
+
+	if (asprintf(&path, "%s/lock", p->opts->folder) >= 0) {
+		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+		free(path);
+	}
+	if (fd < 0)
+		return message_error("cannot write to '%s': %s", p->opts->folder, strerror(errno));
+	if (!flock(fd, LOCK_EX | LOCK_NB))
+		return 0;
+	code = errno;
+	close(fd);
+	return code == EWOULDBLOCK
+		       ? message_error("another 'ebprec push' works in '%s'", p->opts->folder)
+		       : message_error("cannot lock '%s': %s", p->opts->folder, strerror(code));
+}
+
+static int open_ledger(struct push_state *p)
+{
+	char *path, *problem = NULL;
+	int err;
+
+	if (asprintf(&path, "%s/push.sqlite", p->opts->folder) < 0)
+		return message_error("cannot push: %s", strerror(ENOMEM));
+	err = push_ledger_open(path, &p->ledger, &problem);
+	if (err)
+		message_error("cannot open the ledger '%s': %s", path,
+			      problem ? problem : strerror(-err));
+	free(problem);
+	free(path);
+	return err ? MESSAGE_FAILED : 0;
+}
+
+static int open_folder(struct push_state *p)
+{
+	int status, err = 0;
+
+	if (asprintf(&p->out, "%s/out", p->opts->folder) < 0) {
+		p->out = NULL;
+		return message_error("cannot push: %s", strerror(ENOMEM));
+	}
+	if (mkdir(p->opts->folder, 0700) && errno != EEXIST)
+		return message_error("cannot make '%s': %s", p->opts->folder, strerror(errno));
+	if (mkdir(p->out, 0700) && errno != EEXIST)
+		return message_error("cannot make '%s': %s", p->out, strerror(errno));
+	status = p->opts->status ? 0 : lock_folder(p);
+	if (!status)
+		status = open_ledger(p);
+	for (size_t i = 0; i < p->count && !status && !err; i++)
+		err = push_ledger_target(p->ledger, p->targets[i].name, &p->ids[i]);
+	return err ? push_ledger_error(p, err) : status;
+}
+
+static void on_event(void *arg, enum push_event event, const struct push_target *t,
+		     const struct push_waiting *w, const char *words)
+{
+	struct push_state *p = arg;
+
+	if (event == PUSH_EVENT_SENT) {
+		p->sent++;
+		p->sent_samples += w->samples;
+	} else if (event == PUSH_EVENT_REFUSED || event == PUSH_EVENT_GONE) {
+		p->refused++;
+		message_error("batch %" PRIu64 " of '%s' was not taken by '%s': %s", w->seq,
+			      w->host, t->name, words);
+	} else if (event == PUSH_EVENT_LATER && !p->opts->quiet) {
+		message_note("'%s' takes nothing now: %s", t->name, words);
+	}
+}
+
+static int open_sender(struct push_state *p)
+{
+	const struct push_opts *o = p->opts;
+	struct push_sender_opts s = {
+		.folder = p->out,
+		.http = { .ca_file = o->ca,
+			  .cert_file = o->cert,
+			  .key_file = o->key,
+			  .proxy = o->proxy,
+			  .most_bytes_per_s = o->max_rate_bytes,
+			  .timeout_ms = o->timeout_ns / 1000000 },
+		.most_wait_ms = o->most_wait_ns / 1000000,
+		.on_event = on_event,
+		.arg = p,
+	};
+	int err = push_sender_new(&s, p->ledger, p->targets, p->ids, p->count, &p->sender);
+
+	if (err == -ENOENT)
+		return message_error(
+			"cannot push: libcurl.so.4 cannot be loaded (Debian: libcurl4; a static "
+			"ebprec cannot load it at all)");
+	return err ? message_error("cannot push: %s", strerror(-err)) : 0;
+}
+
+/* ---- captures ---- */
+
+/* Whether captures have to wait. */
+static bool is_full(struct push_state *p)
+{
+	struct push_sums sums;
+	uint64_t bytes = 0;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (!push_ledger_sums(p->ledger, p->ids[i], &sums))
+			bytes += sums.waiting_bytes;
+	p->held |= bytes >= p->opts->queue_bytes;
+	return bytes >= p->opts->queue_bytes;
+}
+
+static int push_file(struct push_state *p, const char *path, bool was_named, uint64_t *added)
+{
+	bool finished;
+	int status = push_capture(p, path, added, &finished);
+
+	if (!status && !finished && was_named && !p->opts->follow)
+		message_note(
+			"'%s' is being recorded, or its recorder was killed, skipping (ebprec recover)",
+			path);
+	return status;
+}
+
+static int is_visible(const struct dirent *e)
+{
+	return *e->d_name != '.';
+}
+
+static int push_folder(struct push_state *p, const char *folder, uint64_t *added)
+{
+	struct dirent **list;
+	int count = scandir(folder, &list, is_visible, alphasort);
+	char *path;
+
+	if (count < 0)
+		return message_error("cannot read '%s': %s", folder, strerror(errno));
+	for (int i = 0; i < count; i++) {
+		if (!is_full(p) && asprintf(&path, "%s/%s", folder, list[i]->d_name) >= 0) {
+			/* One that cannot be read costs itself alone. */
+			if (capture_begins_at(path) == 1)
+				(void)push_file(p, path, false, added);
+			free(path);
+		}
+		free(list[i]);
+	}
+	free(list);
+	return 0;
+}
+
+static int push_input(struct push_state *p, const char *path, uint64_t *added)
+{
+	struct stat st;
+
+	if (is_full(p))
+		return 0;
+	return !stat(path, &st) && S_ISDIR(st.st_mode) ? push_folder(p, path, added)
+						       : push_file(p, path, true, added);
+}
+
+static int push_inputs(struct push_state *p, char *const *words, uint64_t *added)
+{
+	const struct option_list *inputs = &p->opts->inputs;
+	int status = 0;
+
+	*added = 0;
+	for (unsigned i = 0; i < inputs->count && !status; i++)
+		status = push_input(p, inputs->values[i], added);
+	for (; *words && !status; words++)
+		status = push_input(p, *words, added);
+	return status;
+}
+
+/* ---- sending ---- */
+
+/* Until nothing waits, or no server has taken anything for too long. */
+static int send_all(struct push_state *p, uint64_t *waiting)
+{
+	uint64_t took, last_ns = clock_ns(CLOCK_MONOTONIC);
+	int err;
+
+	do {
+		err = push_sender_work(p->sender, 1000, waiting, &took);
+		if (err)
+			return push_ledger_error(p, err);
+		if (took)
+			last_ns = clock_ns(CLOCK_MONOTONIC);
+		else if (*waiting)
+			usleep(20000);
+	} while (*waiting && clock_ns(CLOCK_MONOTONIC) - last_ns < p->opts->give_up_ns);
+	return 0;
+}
+
+/* Captures that did not find room in the queue come when it has been sent. */
+static int push_once(struct push_state *p, char *const *words)
+{
+	uint64_t waiting = 0, added;
+	int status;
+
+	do {
+		p->held = false;
+		status = push_inputs(p, words, &added);
+		if (!status)
+			status = send_all(p, &waiting);
+	} while (!status && added && !waiting && p->held);
+	if (status)
+		return status;
+	if (!p->opts->quiet)
+		message_note("sent %" PRIu64 " batches, %" PRIu64 " samples or points", p->sent,
+			     p->sent_samples);
+	if (waiting)
+		return message_error("%" PRIu64
+				     " batches wait in '%s' (the same command sends them)",
+				     waiting, p->out);
+	return p->refused ? MESSAGE_FAILED : MESSAGE_OK;
+}
+
+static int push_always(struct push_state *p, char *const *words)
+{
+	uint64_t waiting, took, added, last_ns = 0, now_ns;
+	int err = 0, status = 0;
+
+	while (!status) {
+		now_ns = clock_ns(CLOCK_MONOTONIC);
+		if (!last_ns || now_ns - last_ns > SCAN_MS * 1000000ull) {
+			status = push_inputs(p, words, &added);
+			last_ns = now_ns;
+		}
+		if (!status)
+			err = push_sender_work(p->sender, 1000, &waiting, &took);
+		if (err)
+			status = push_ledger_error(p, err);
+		else if (!took)
+			usleep(100000);
+	}
+	return status;
+}
+
+/* Batches that wait are sent without any capture, too. */
+static bool has_waiting(struct push_state *p)
+{
+	struct push_sums sums;
+
+	for (size_t i = 0; i < p->count; i++)
+		if (!push_ledger_sums(p->ledger, p->ids[i], &sums) && sums.waiting)
+			return true;
+	return false;
+}
+
+static int run(struct push_state *p, char *const *words)
+{
+	char usual[] = "ebprec.data", *const usual_words[] = { usual, NULL };
+	int status = add_targets(p);
+
+	if (!status)
+		status = open_folder(p);
+	if (!status && p->opts->status)
+		return push_status(p);
+	if (!status)
+		status = open_sender(p);
+	if (!status && p->opts->setup)
+		return push_setup(p);
+	if (!status && !*words && !p->opts->inputs.count && !has_waiting(p))
+		words = usual_words;
+	if (!status)
+		status = p->opts->follow ? push_always(p, words) : push_once(p, words);
+	return status;
+}
+
+static void done(struct push_state *p)
+{
+	push_sender_free(p->sender);
+	push_ledger_close(p->ledger);
+	for (size_t i = 0; i < p->count; i++)
+		push_target_done(&p->targets[i]);
+	for (size_t i = 0; i < OPTION_LIST_MAX; i++)
+		free(p->secrets[i]);
+	free(p->out);
+	free(p);
+}
+
+int cmd_push(int argc, char **argv)
+{
+	struct push_opts opts = {
+		.folder = "ebprec.push",
+		.pick = PICK_OPTIONS_DEFAULTS,
+		.interval_ns = 60 * SECOND_NS,
+		.timeout_ns = 60 * SECOND_NS,
+		.most_wait_ns = 60 * SECOND_NS,
+		.give_up_ns = 60 * SECOND_NS,
+		.queue_bytes = 1ull << 30,
+		.days = 14,
+	};
+	struct push_state *p;
+	char **words;
+	int status;
+
+	if (!usage_parse(&push_usage, &opts, argc, argv, 0, INT_MAX, &words, &status))
+		return status;
+	p = calloc(1, sizeof(*p));
+	if (!p)
+		return message_error("cannot push: %s", strerror(ENOMEM));
+	mmap_array_tune();
+	p->opts = &opts;
+	p->usage = &push_usage;
+	status = run(p, words);
+	done(p);
+	return status;
+}

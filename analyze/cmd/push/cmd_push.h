@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* cmd_push - what the parts of `ebprec push` have in common */
+#ifndef EBPREC_ANALYZE_CMD_PUSH_CMD_PUSH_H
+#define EBPREC_ANALYZE_CMD_PUSH_CMD_PUSH_H
+
+#include "analyze/cmd/common/report_options.h"
+#include "analyze/push/ledger.h"
+#include "analyze/push/sender.h"
+
+struct push_opts {
+	struct option_list to, inputs, tokens;
+	const char *folder, *host;
+	const char *ca, *cert, *key, *proxy;
+	struct pick_options pick; /* of which only the names are options */
+	uint64_t interval_ns, timeout_ns, give_up_ns, most_wait_ns;
+	uint64_t max_rate_bytes, queue_bytes;
+	unsigned days;
+	bool setup, replicated, status, follow, quiet;
+};
+
+/* The servers, and where their batches wait. */
+struct push_state {
+	const struct push_opts *opts;
+	const struct usage *usage;
+	struct push_target targets[OPTION_LIST_MAX];
+	char *secrets[OPTION_LIST_MAX]; /* owned; by target */
+	int64_t ids[OPTION_LIST_MAX];
+	size_t count;
+	char *out; /* owned: the folder of batches */
+	struct push_ledger *ledger;
+	struct push_sender *sender;
+	uint64_t sent, sent_samples, refused;
+	bool held; /* a capture waits for room in the queue */
+};
+
+/* "ebprec: ..." of a call of the ledger that failed. */
+int push_ledger_error(const struct push_state *p, int err);
+
+/*
+ * Encodes the capture for each target that has not had it.  finished: whether its recording was over; one that is not is
+ * left alone.  *added: batches.  0, or the exit status after an error was printed.
+ */
+int push_capture(struct push_state *p, const char *path, uint64_t *added, bool *finished);
+/* Makes the tables on each target that has tables. */
+int push_setup(struct push_state *p);
+/* Prints what waits, and what was refused. */
+int push_status(struct push_state *p);
+
+#endif

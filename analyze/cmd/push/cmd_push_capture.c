@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* A capture becomes batches. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/cmd/common/open_report.h"
+#include "analyze/cmd/common/print_quality.h"
+#include "analyze/cmd/push/cmd_push.h"
+#include "analyze/input/event/event_of.h"
+#include "analyze/out/message.h"
+#include "analyze/push/encode.h"
+#include "analyze/push/points.h"
+#include "analyze/push/samples.h"
+#include "format/perf/perffile.h"
+
+int push_ledger_error(const struct push_state *p, int err)
+{
+	return message_error("cannot write the ledger '%s/push.sqlite': %s", p->opts->folder,
+			     err == -EIO ? push_ledger_problem(p->ledger) : strerror(-err));
+}
+
+/* One name for what a sampled clock and sampled cycles count. */
+static const char *event_text(const struct capture_attr *attr)
+{
+	const char *name = event_name(attr);
+
+	return !strncmp(name, "cycles", 6) || !strncmp(name, "cpu-clock", 9) ||
+			       !strncmp(name, "task-clock", 10)
+		       ? "cpu"
+		       : name;
+}
+
+static int encode_for(struct push_state *p, size_t i, const char *path,
+		      const struct push_source *source, uint64_t *added)
+{
+	uint64_t count;
+	int err = push_encode(p->ledger, &p->targets[i], p->ids[i], p->out, source, &count);
+
+	if (!err) {
+		*added += count;
+		return 0;
+	}
+	if (err == -EIO)
+		return push_ledger_error(p, err);
+	return message_error("cannot write the batches of '%s' to '%s': %s", path, p->out,
+			     strerror(-err));
+}
+
+static int make_samples(struct push_state *p, const char *path, struct report *r,
+			struct push_source *source, struct push_samples *samples)
+{
+	size_t count;
+	struct picked picked;
+	int err, status = pick_options_parse(&p->opts->pick, p->usage, &picked);
+
+	if (status)
+		return status;
+	status = pick_options_resolve(&p->opts->pick, p->usage, path, p->opts->quiet, r, &picked);
+	if (!status) {
+		picked.query.fields = PUSH_GROUPS;
+		picked.query.quantum_ns = p->opts->interval_ns;
+		picked.query.with_sources = true;
+		err = report_make(r, &picked.query);
+		if (!err)
+			err = push_samples_make(r, samples);
+		source->event = event_text(&capture_attrs(r->capture, &count)[picked.query.attr]);
+		if (r->scan.attr_lost)
+			source->lost = r->scan.attr_lost[picked.query.attr];
+		if (err)
+			status = message_error("cannot push '%s': %s", path, strerror(-err));
+		else if (!p->opts->quiet)
+			print_quality_losses(r, path);
+	}
+	pick_options_done(&picked);
+	return status;
+}
+
+/* Whether one of the wanted targets takes metrics, or else samples. */
+static bool has_form(const struct push_state *p, uint64_t wanted, bool takes_metrics)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (wanted & 1ull << i && p->targets[i].form->takes_metrics == takes_metrics)
+			return true;
+	return false;
+}
+
+/* Points before samples: a report that was made has no model any more. */
+static int encode_open(struct push_state *p, const char *path, struct cmd_open *in,
+		       struct push_source *source, uint64_t wanted, uint64_t *added)
+{
+	struct push_samples samples = { 0 };
+	struct push_points points = { 0 };
+	struct report *r = &in->report;
+	int status = 0;
+
+	if (has_form(p, wanted, true) &&
+	    push_points_make(in->capture, r->names, r->model, source->to_wall_ns, &points))
+		status = message_error("cannot push '%s': %s", path, strerror(ENOMEM));
+	if (!status && source->has_samples && has_form(p, wanted, false))
+		status = make_samples(p, path, r, source, &samples);
+	source->samples = &samples;
+	source->points = &points;
+	for (size_t i = 0; i < p->count && !status; i++)
+		if (wanted & 1ull << i)
+			status = encode_for(p, i, path, source, added);
+	push_samples_done(&samples);
+	push_points_done(&points);
+	return status;
+}
+
+/* A bit for each target that has not had it. */
+static int find_wanted(struct push_state *p, const char *identity, uint64_t *out)
+{
+	bool has;
+	int err = 0;
+
+	*out = 0;
+	for (size_t i = 0; i < p->count && !err; i++) {
+		err = push_ledger_has_capture(p->ledger, p->ids[i], identity, &has);
+		if (!err && !has)
+			*out |= 1ull << i;
+	}
+	return err ? push_ledger_error(p, err) : 0;
+}
+
+/* The time of its samples; false: it has none, and where its records are stands for that. */
+static bool span_of(const struct cmd_open *in, struct time_span *out)
+{
+	const struct time_span *span = report_span(&in->report);
+
+	if (span)
+		*out = *span;
+	else
+		capture_data_range(in->capture, &out->from_ns, &out->to_ns);
+	return span;
+}
+
+static int encode_capture(struct push_state *p, const char *path, struct cmd_open *in,
+			  uint64_t *added)
+{
+	const struct capture *c = in->capture;
+	const char *host = p->opts->host ? p->opts->host
+					 : capture_feature_string(c, PERFFILE_HOSTNAME);
+	struct push_source source = { .interval_ns = p->opts->interval_ns };
+	struct time_span span;
+	uint64_t sample_ns, wall_ns, wanted = 0;
+	char *name;
+	int status;
+
+	if (!capture_clock(c, &sample_ns, &wall_ns))
+		return message_error("cannot push '%s': it does not have the time of day", path);
+	source.has_samples = span_of(in, &span);
+	name = push_host_name(host);
+	source.host = name;
+	source.to_wall_ns = wall_ns - sample_ns;
+	source.end_ns = span.to_ns;
+	source.identity = name ? push_identity(c, name, &span, source.to_wall_ns) : NULL;
+	status = source.identity ? find_wanted(p, source.identity, &wanted)
+				 : message_error("cannot push '%s': %s", path, strerror(ENOMEM));
+	if (!status && wanted)
+		status = encode_open(p, path, in, &source, wanted, added);
+	else if (!status && !p->opts->follow && !p->opts->quiet)
+		message_note("'%s' was pushed before, skipping", path);
+	free(source.identity);
+	free(name);
+	return status;
+}
+
+int push_capture(struct push_state *p, const char *path, uint64_t *added, bool *finished)
+{
+	struct cmd_open in;
+	int status = cmd_open(path, "push", true, &in);
+
+	*finished = true;
+	if (status)
+		return status;
+	if (capture_damage(in.capture)->unfinished)
+		*finished = false;
+	else
+		status = encode_capture(p, path, &in, added);
+	cmd_close(&in);
+	return status;
+}

@@ -1,0 +1,350 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/push/clickhouse.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/push/forms.h"
+#include "analyze/push/row_binary.h"
+
+#define SECONDS_A_DAY 86400
+
+/* ---- the tables ---- */
+
+/* Without the last two members of an engine: those of Replicated tables, from the server's macros. */
+struct table {
+	const char *name, *columns, *merges, *partition, *order, *time;
+};
+
+/* In columns LOW stands for LowCardinality(String), or String where the server has none. */
+static const struct table tables[] = {
+	{ "ebprec_samples",
+	  "service LOW, event LOW, t DateTime, stack UInt64, weight UInt64, samples UInt64, host LOW, comm LOW, "
+	  "container LOW, sender UInt64, seq UInt64",
+	  "", "toDate(t)", "(service, event, toStartOfHour(t), stack, host, t)", "t" },
+	{ "ebprec_stacks", "stack UInt64, day Date, frames Array(UInt64)", "Replacing",
+	  "toMonday(day)", "stack", "day" },
+	{ "ebprec_frames",
+	  "frame UInt64, kind Enum8('native' = 1, 'kernel' = 2, 'other' = 3), build_id String, file LOW, name String, "
+	  "is_inlined UInt8, why UInt8, ver UInt32",
+	  "Replacing", NULL, "frame", NULL },
+	{ "ebprec_batches",
+	  "host String, sender UInt64, seq UInt64, t0 DateTime, t1 DateTime, rows UInt64, samples UInt64, weight UInt64, "
+	  "lost UInt64",
+	  "Replacing", NULL, "(host, sender, seq)", NULL },
+};
+
+#define TABLES (sizeof(tables) / sizeof(tables[0]))
+
+static void put_columns(FILE *to, const char *columns, bool full)
+{
+	const char *low;
+
+	while ((low = strstr(columns, "LOW"))) {
+		fprintf(to, "%.*s%s", (int)(low - columns), columns,
+			full ? "LowCardinality(String)" : "String");
+		columns = low + 3;
+	}
+	fputs(columns, to);
+}
+
+static void put_engine(FILE *to, const struct table *t, const char *database, bool replicated)
+{
+	const char *version = strcmp(t->name, "ebprec_frames") ? "" : "ver";
+
+	if (replicated)
+		fprintf(to,
+			" ENGINE = Replicated%sMergeTree('/clickhouse/tables/{shard}/%s/%s', '{replica}'%s%s)",
+			t->merges, database, t->name, *version ? ", " : "", version);
+	else
+		fprintf(to, " ENGINE = %sMergeTree(%s)", t->merges, version);
+	if (t->partition)
+		fprintf(to, " PARTITION BY %s", t->partition);
+	fprintf(to, " ORDER BY %s", t->order);
+}
+
+static void put_table(FILE *to, const struct table *t, const struct push_target *target,
+		      bool replicated, unsigned days)
+{
+	bool full = target->version >= PUSH_CLICKHOUSE_FULL;
+
+	fprintf(to, "CREATE TABLE IF NOT EXISTS %s.%s (", target->database, t->name);
+	put_columns(to, t->columns, full);
+	fputc(')', to);
+	put_engine(to, t, target->database, replicated);
+	if (full && days && t->time)
+		fprintf(to, " TTL %s + INTERVAL %u DAY", t->time,
+			strcmp(t->name, "ebprec_samples") ? days + 7 : days);
+	if (full && !replicated && !*t->merges)
+		fprintf(to, " SETTINGS non_replicated_deduplication_window = 1000");
+}
+
+int push_clickhouse_statement(const struct push_target *t, bool replicated, unsigned days, size_t i,
+			      char **out)
+{
+	size_t bytes;
+	FILE *to;
+
+	*out = NULL;
+	if (i > TABLES)
+		return 0;
+	to = open_memstream(out, &bytes);
+	if (!to)
+		return -ENOMEM;
+	if (!i)
+		fprintf(to, "CREATE DATABASE IF NOT EXISTS %s", t->database);
+	else
+		put_table(to, &tables[i - 1], t, replicated, days);
+	return fclose(to) ? -ENOMEM : 0;
+}
+
+uint64_t push_clickhouse_version(const char *text)
+{
+	unsigned major, minor;
+
+	return sscanf(text, "%u.%u", &major, &minor) == 2 && major < 10000 && minor < 1000
+		       ? major * 1000 + minor
+		       : 0;
+}
+
+/* ---- rows ---- */
+
+static void put_stacks(const struct push_interval *in, struct push_batch *b, uint8_t *has_frame)
+{
+	struct push_part *part = push_batch_add(b, "stacks");
+	const struct push_samples *s = in->samples;
+	uint8_t *seen = calloc(s->stack_count + 1, 1);
+
+	b->bad |= !seen || !part;
+	for (size_t i = 0; i < in->row_count && !b->bad; i++) {
+		const struct push_stack *stack = &s->stacks[in->rows[i].stack];
+
+		if (seen[in->rows[i].stack])
+			continue;
+		seen[in->rows[i].stack] = 1;
+		outbuf_u64(&part->body, stack->id);
+		outbuf_u16(&part->body, (uint16_t)(in->from_s / SECONDS_A_DAY));
+		row_binary_count(&part->body, stack->count);
+		for (uint32_t f = 0; f < stack->count; f++) {
+			uint32_t number = s->frames[stack->first + f];
+
+			has_frame[number] = 1;
+			outbuf_u64(&part->body, s->frame_list[number].id);
+		}
+		push_part_end_row(b, part);
+	}
+	free(seen);
+}
+
+static void put_frames(const struct push_interval *in, struct push_batch *b,
+		       const uint8_t *has_frame)
+{
+	struct push_part *part = b->bad ? NULL : push_batch_add(b, "frames");
+
+	for (size_t i = 0; part && i < in->samples->frame_list_count && !b->bad; i++) {
+		const struct push_frame *f = &in->samples->frame_list[i];
+
+		if (!has_frame[i])
+			continue;
+		outbuf_u64(&part->body, f->id);
+		row_binary_u8(&part->body, (uint8_t)f->kind);
+		row_binary_text(&part->body, f->build_id);
+		row_binary_text(&part->body, f->file);
+		row_binary_text(&part->body, f->name);
+		row_binary_u8(&part->body, f->is_inlined);
+		row_binary_u8(&part->body, f->reason);
+		outbuf_u32(&part->body, f->reason ? 0 : 1); /* a name replaces none */
+		push_part_end_row(b, part);
+	}
+}
+
+static void put_samples(const struct push_interval *in, struct push_batch *b, uint64_t *weight)
+{
+	struct push_part *part = b->bad ? NULL : push_batch_add(b, "samples");
+
+	for (size_t i = 0; part && i < in->row_count && !b->bad; i++) {
+		const struct push_row *r = &in->rows[i];
+
+		row_binary_text(&part->body, r->service);
+		row_binary_text(&part->body, in->event);
+		outbuf_u32(&part->body, (uint32_t)in->from_s);
+		outbuf_u64(&part->body, in->samples->stacks[r->stack].id);
+		outbuf_u64(&part->body, r->weight);
+		outbuf_u64(&part->body, r->samples);
+		row_binary_text(&part->body, in->host);
+		row_binary_text(&part->body, r->comm);
+		row_binary_text(&part->body, r->container);
+		outbuf_u64(&part->body, in->sender);
+		outbuf_u64(&part->body, in->seq);
+		push_part_end_row(b, part);
+		b->samples += r->samples;
+		*weight += r->weight;
+	}
+}
+
+static void put_ledger(const struct push_interval *in, struct push_batch *b, uint64_t weight)
+{
+	struct push_part *part = b->bad ? NULL : push_batch_add(b, "batches");
+
+	if (!part)
+		return;
+	row_binary_text(&part->body, in->host);
+	outbuf_u64(&part->body, in->sender);
+	outbuf_u64(&part->body, in->seq);
+	outbuf_u32(&part->body, (uint32_t)in->from_s);
+	outbuf_u32(&part->body, (uint32_t)in->to_s);
+	outbuf_u64(&part->body, in->row_count);
+	outbuf_u64(&part->body, b->samples);
+	outbuf_u64(&part->body, weight);
+	outbuf_u64(&part->body, in->lost);
+	push_part_end_row(b, part);
+}
+
+/* Stacks and frames first, so that a sample's are there when it is; the ledger's row last, so that it means all. */
+static int encode(const struct push_interval *in, struct push_batch *out)
+{
+	uint8_t *has_frame = calloc(in->samples->frame_list_count + 1, 1);
+	uint64_t weight = 0;
+
+	if (!has_frame)
+		return -ENOMEM;
+	put_stacks(in, out, has_frame);
+	put_frames(in, out, has_frame);
+	put_samples(in, out, &weight);
+	put_ledger(in, out, weight);
+	free(has_frame);
+	return out->bad ? -ENOMEM : 0;
+}
+
+/* ---- requests ---- */
+
+static const char *columns_of(const char *part)
+{
+	if (!strcmp(part, "samples"))
+		return "service,event,t,stack,weight,samples,host,comm,container,sender,seq";
+	if (!strcmp(part, "stacks"))
+		return "stack,day,frames";
+	if (!strcmp(part, "frames"))
+		return "frame,kind,build_id,file,name,is_inlined,why,ver";
+	return "host,sender,seq,t0,t1,rows,samples,weight,lost";
+}
+
+static int __attribute__((format(printf, 4, 5)))
+put_query(const struct push_target *t, const char *settings, struct push_request *out,
+	  const char *format, ...)
+{
+	char *sql, *escaped;
+	va_list args;
+	int size;
+
+	va_start(args, format);
+	size = vasprintf(&sql, format, args);
+	va_end(args);
+	if (size < 0)
+		return -ENOMEM;
+	escaped = push_target_escape(sql);
+	free(sql);
+	if (!escaped)
+		return -ENOMEM;
+	size = asprintf(&out->url, "%s/?%squery=%s", t->url, settings, escaped);
+	free(escaped);
+	if (size < 0) {
+		out->url = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* Rows of the batch's parts of that name before this one. */
+static uint64_t rows_before(const struct push_batch *b, size_t part)
+{
+	uint64_t rows = 0;
+
+	for (size_t i = 0; i < part; i++)
+		if (!strcmp(b->parts[i].name, b->parts[part].name))
+			rows += b->parts[i].rows;
+	return rows;
+}
+
+static int request(const struct push_target *t, const struct push_batch *b, size_t part,
+		   struct push_request *out)
+{
+	const struct push_part *p = &b->parts[part];
+	char settings[160] = "";
+
+	/* One block, so that all of a part's rows are stored or none. */
+	if (t->version >= PUSH_CLICKHOUSE_TOKENS)
+		snprintf(settings, sizeof(settings),
+			 "async_insert=0&insert_deduplication_token=%016" PRIx64 "-%" PRIu64
+			 "-%s-%" PRIu64 "&",
+			 b->sender, b->seq, p->name, rows_before(b, part));
+	out->body = p->body.data;
+	out->body_bytes = p->body.size_bytes;
+	out->gzip = true;
+	out->headers[out->header_count++] = "Content-Type: application/octet-stream";
+	return put_query(t, settings, out, "INSERT INTO %s.ebprec_%s (%s) FORMAT RowBinary",
+			 t->database, p->name, columns_of(p->name));
+}
+
+char *push_clickhouse_quote(const char *text)
+{
+	char *out = malloc(2 * strlen(text) + 3), *at = out;
+
+	if (!out)
+		return NULL;
+	*at++ = '\'';
+	for (; *text; text++) {
+		if (*text == '\'' || *text == '\\')
+			*at++ = '\\';
+		*at++ = *text;
+	}
+	*at++ = '\'';
+	*at = '\0';
+	return out;
+}
+
+/* What replaces itself is sent again without asking. */
+static int question(const struct push_target *t, const struct push_batch *b, size_t part,
+		    struct push_request *out)
+{
+	char *host;
+	int err;
+
+	if (strcmp(b->parts[part].name, "samples") != 0)
+		return -ENOENT;
+	host = push_clickhouse_quote(b->host);
+	if (!host)
+		return -ENOMEM;
+	err = put_query(t, "", out,
+			"SELECT count() FROM %s.ebprec_samples WHERE t = toDateTime(%" PRIu64
+			") AND host = %s AND sender = %" PRIu64 " AND seq = %" PRIu64 " FORMAT TSV",
+			t->database, b->from_s, host, b->sender, b->seq);
+	free(host);
+	return err;
+}
+
+int push_clickhouse_ask(struct push_http *h, const struct push_target *t, const char *sql,
+			struct push_exchange *x)
+{
+	struct push_request r = { .body = sql, .body_bytes = strlen(sql) };
+	int err;
+
+	r.url = NULL;
+	if (asprintf(&r.url, "%s/", t->url) < 0)
+		return -ENOMEM;
+	err = push_http_ask(h, t, &r, PUSH_ANSWER_MAX_BYTES, x);
+	push_request_done(&r);
+	return err;
+}
+
+const struct push_form push_clickhouse = {
+	.name = "clickhouse",
+	.about = "rows of samples, stacks and frames, and a ledger of batches",
+	.encode = encode,
+	.request = request,
+	.question = question,
+};

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/push/encode.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "analyze/input/capture_meta.h"
+#include "analyze/push/points.h"
+#include "analyze/push/samples.h"
+#include "analyze/push/sender.h"
+#include "format/base/crc32c.h"
+
+#define NS_PER_SECOND 1000000000u
+#define HOST_BYTES    200
+
+char *push_identity(const struct capture *c, const char *host, const struct time_span *span,
+		    uint64_t to_wall_ns)
+{
+	struct capture_meta_value meta = capture_meta_read(c, EBX_META_START);
+	uint32_t sum = meta.text ? crc32c(0, meta.text, meta.size_bytes) : 0;
+	char *text;
+	int size = asprintf(&text, "%s %" PRIu64 " %" PRIu64 " %08x", host,
+			    span->from_ns + to_wall_ns, span->to_ns + to_wall_ns, sum);
+
+	capture_meta_free(meta);
+	return size < 0 ? NULL : text;
+}
+
+char *push_host_name(const char *host)
+{
+	char *name = strndup(host && *host ? host : "unknown", HOST_BYTES);
+
+	for (char *at = name; at && *at; at++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.",
+			    *at) ||
+		    (*at == '.' && at == name))
+			*at = '_';
+	return name;
+}
+
+static int encode_one(struct push_ledger *l, const struct push_target *t, int64_t target,
+		      const char *folder, struct push_interval *in)
+{
+	struct push_batch b = { .host = strdup(in->host),
+				.sender = in->sender,
+				.from_s = in->from_s,
+				.to_s = in->to_s };
+	struct push_waiting w = { .target = target, .host = b.host };
+	char *path = NULL;
+	struct stat st;
+	int err = b.host ? push_ledger_take_seq(l, target, in->host, &in->seq) : -ENOMEM;
+
+	b.seq = w.seq = in->seq;
+	if (!err)
+		err = t->form->encode(in, &b);
+	if (!err && !(path = push_batch_path(folder, target, in->host, in->seq, "")))
+		err = -ENOMEM;
+	if (!err)
+		err = push_batch_write(&b, path);
+	if (!err) {
+		w.bytes = stat(path, &st) ? 0 : (uint64_t)st.st_size;
+		w.samples = b.samples ? b.samples : in->point_count;
+		err = push_ledger_add(l, &w);
+	}
+	free(path);
+	push_batch_done(&b);
+	return err;
+}
+
+static uint64_t seconds_of(const struct push_source *s, uint64_t time_ns)
+{
+	return (time_ns + s->to_wall_ns) / NS_PER_SECOND;
+}
+
+static int encode_samples(struct push_ledger *l, const struct push_target *t, int64_t target,
+			  const char *folder, const struct push_source *s, uint64_t *count)
+{
+	struct push_interval in = { .host = s->host,
+				    .event = s->event,
+				    .sender = push_ledger_sender(l),
+				    .samples = s->samples };
+	int err = 0;
+
+	for (size_t i = 0; i < s->samples->row_count && !err; i += in.row_count, ++*count) {
+		uint64_t from_ns = s->samples->rows[i].time_ns, to_ns = from_ns + s->interval_ns;
+
+		in.rows = s->samples->rows + i;
+		in.row_count = push_samples_interval(s->samples, i);
+		in.from_s = seconds_of(s, from_ns);
+		in.to_s = seconds_of(s, to_ns < s->end_ns ? to_ns : s->end_ns);
+		in.lost = i + in.row_count == s->samples->row_count ? s->lost : 0;
+		err = encode_one(l, t, target, folder, &in);
+	}
+	return err;
+}
+
+/* Points from the i-th on that are of the same interval; how many. */
+static size_t count_points(const struct push_source *s, size_t i)
+{
+	const struct push_points *p = s->points;
+	size_t end = i;
+
+	while (end < p->count &&
+	       p->list[end].time_ns / s->interval_ns == p->list[i].time_ns / s->interval_ns)
+		end++;
+	return end - i;
+}
+
+static int encode_points(struct push_ledger *l, const struct push_target *t, int64_t target,
+			 const char *folder, const struct push_source *s, uint64_t *count)
+{
+	struct push_interval in = { .host = s->host, .sender = push_ledger_sender(l) };
+	int err = 0;
+
+	for (size_t i = 0; i < s->points->count && !err; i += in.point_count, ++*count) {
+		in.points = s->points->list + i;
+		in.point_count = count_points(s, i);
+		in.from_s = in.points[0].time_ns / NS_PER_SECOND;
+		in.to_s = in.points[in.point_count - 1].time_ns / NS_PER_SECOND;
+		err = encode_one(l, t, target, folder, &in);
+	}
+	return err;
+}
+
+static int encode_all(struct push_ledger *l, const struct push_target *t, int64_t target,
+		      const char *folder, const struct push_source *s, uint64_t *count)
+{
+	int err = t->form->takes_metrics ? encode_points(l, t, target, folder, s, count)
+					 : encode_samples(l, t, target, folder, s, count);
+
+	return err ? err : push_ledger_add_capture(l, target, s->identity);
+}
+
+int push_encode(struct push_ledger *l, const struct push_target *t, int64_t target,
+		const char *folder, const struct push_source *source, uint64_t *count)
+{
+	int err = push_ledger_begin(l);
+
+	*count = 0;
+	if (err)
+		return err;
+	err = encode_all(l, t, target, folder, source, count);
+	if (!err)
+		err = push_ledger_commit(l);
+	if (err)
+		push_ledger_rollback(l);
+	return err;
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * points - the tables of a capture's instruments as series in time
+ *
+ * A point is a row of `ebprec metrics --interval`: what its table is grouped by are tags, what counts are values, each exact.
+ * Averages, rates and shares are left out, as a database makes them of these.  So are lists of events.
+ */
+#ifndef EBPREC_ANALYZE_PUSH_POINTS_H
+#define EBPREC_ANALYZE_PUSH_POINTS_H
+
+#include "analyze/base/string_table.h"
+#include "analyze/push/interval.h"
+#include "format/reader/capture.h"
+
+struct process_model;
+
+/*
+ * model: knows the paths of cgroups; NULL: they are shown by number.  to_wall_ns: makes Unix time of the sample clock.
+ * *out: push_points_done().  -ENOMEM, -EOVERFLOW.
+ */
+int push_points_make(const struct capture *c, struct string_table *names,
+		     const struct process_model *model, uint64_t to_wall_ns,
+		     struct push_points *out);
+void push_points_done(struct push_points *p);
+
+#endif

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/push/sender.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "analyze/push/clickhouse.h"
+#include "analyze/push/forms.h"
+#include "analyze/push/retry.h"
+#include "format/base/hash.h"
+#include "format/os/clock.h"
+
+enum step { STEP_IDLE, STEP_VERSION, STEP_QUESTION, STEP_PART };
+
+/* A server and what is under way there. */
+struct lane {
+	struct push_target *target;
+	int64_t id;
+	enum step step;
+	struct push_waiting waiting; /* of which batch is */
+	struct push_batch batch;
+	size_t part;
+	bool maybe_there; /* the next part may have arrived before */
+	struct push_request request;
+	struct push_exchange exchange;
+	unsigned failures; /* one after the other, of the server */
+	uint64_t next_ms;  /* nothing is sent before */
+};
+
+struct push_sender {
+	struct push_sender_opts opts;
+	struct push_ledger *ledger;
+	struct push_http *http;
+	struct lane *lanes;
+	size_t count;
+	uint64_t took;
+};
+
+static uint64_t now_ms(void)
+{
+	return clock_ns(CLOCK_REALTIME) / 1000000;
+}
+
+char *push_batch_path(const char *folder, int64_t target, const char *host, uint64_t seq,
+		      const char *suffix)
+{
+	char *path;
+
+	return asprintf(&path, "%s/%s-%" PRIu64 ".%" PRId64 "%s", folder, host, seq, target,
+			suffix) < 0
+		       ? NULL
+		       : path;
+}
+
+static char *path_of(const struct push_sender *s, const struct push_waiting *w, const char *suffix)
+{
+	return push_batch_path(s->opts.folder, w->target, w->host, w->seq, suffix);
+}
+
+static void report(const struct push_sender *s, const struct lane *l, enum push_event event,
+		   const char *words)
+{
+	if (s->opts.on_event)
+		s->opts.on_event(s->opts.arg, event, l->target, &l->waiting, words);
+}
+
+int push_sender_new(const struct push_sender_opts *opts, struct push_ledger *ledger,
+		    struct push_target *targets, const int64_t *ids, size_t count,
+		    struct push_sender **out)
+{
+	struct push_sender *s = calloc(1, sizeof(*s));
+	int err = s ? push_http_new(&opts->http, &s->http) : -ENOMEM;
+
+	if (!err && !(s->lanes = calloc(count + 1, sizeof(*s->lanes))))
+		err = -ENOMEM;
+	if (err) {
+		push_sender_free(s);
+		return err;
+	}
+	s->opts = *opts;
+	s->ledger = ledger;
+	s->count = count;
+	for (size_t i = 0; i < count; i++)
+		s->lanes[i] = (struct lane){ .target = &targets[i], .id = ids[i] };
+	*out = s;
+	return 0;
+}
+
+struct push_http *push_sender_http(struct push_sender *s)
+{
+	return s->http;
+}
+
+/* ---- one lane ---- */
+
+static void end_request(struct push_sender *s, struct lane *l)
+{
+	push_http_end(s->http, &l->exchange);
+	push_request_done(&l->request);
+}
+
+static void end_batch(struct push_sender *s, struct lane *l)
+{
+	end_request(s, l);
+	push_batch_done(&l->batch);
+	push_waiting_done(&l->waiting);
+	l->step = STEP_IDLE;
+}
+
+void push_sender_free(struct push_sender *s)
+{
+	if (!s)
+		return;
+	for (size_t i = 0; s->lanes && i < s->count; i++)
+		end_batch(s, &s->lanes[i]);
+	free(s->lanes);
+	push_http_free(s->http);
+	free(s);
+}
+
+static uint64_t wait_of(const struct push_sender *s, unsigned tries, uint64_t asked_s)
+{
+	struct hash_key random = { 0 };
+
+	(void)hash_key_new(&random); /* without it all wait the shortest time */
+	return push_wait_ms(tries, (uint32_t)random.a, s->opts.most_wait_ms, asked_s);
+}
+
+/* The batch waits; is_server: and so do the others of this server. */
+static int put_off(struct push_sender *s, struct lane *l, bool is_server, const char *words,
+		   uint64_t asked_s)
+{
+	uint64_t wait_ms, next_ms;
+	int err;
+
+	l->failures += is_server;
+	wait_ms = wait_of(s, is_server ? l->failures : l->waiting.tries, asked_s);
+	next_ms = now_ms() + wait_ms;
+	l->next_ms = is_server ? next_ms : 0;
+	err = push_ledger_later(s->ledger, &l->waiting, next_ms, words);
+	report(s, l, PUSH_EVENT_LATER, words);
+	end_batch(s, l);
+	return err;
+}
+
+/* It stays as a file, for who wants to know what was refused, and is never sent again. */
+static int set_aside(struct push_sender *s, struct lane *l, enum push_event event,
+		     const char *words)
+{
+	char *from = path_of(s, &l->waiting, ""), *to = path_of(s, &l->waiting, ".refused");
+	int err = from && to ? 0 : -ENOMEM;
+
+	if (!err && event == PUSH_EVENT_REFUSED)
+		(void)rename(from, to); /* the ledger has it either way */
+	if (!err)
+		err = push_ledger_refuse(s->ledger, &l->waiting, words);
+	free(from);
+	free(to);
+	if (!err) {
+		report(s, l, event, words);
+		s->took++;
+	}
+	end_batch(s, l);
+	return err;
+}
+
+static int begin_exchange(struct push_sender *s, struct lane *l, enum step step)
+{
+	int err = push_http_begin(s->http, l->target, &l->request, PUSH_RECEIPT_MAX_BYTES,
+				  &l->exchange);
+
+	l->step = step;
+	return err;
+}
+
+static int ask_version(struct push_sender *s, struct lane *l)
+{
+	if (asprintf(&l->request.url, "%s/?query=SELECT%%20version()", l->target->url) < 0) {
+		l->request.url = NULL;
+		return -ENOMEM;
+	}
+	return begin_exchange(s, l, STEP_VERSION);
+}
+
+static int finish_batch(struct push_sender *s, struct lane *l)
+{
+	char *path = path_of(s, &l->waiting, "");
+	int err = path ? push_ledger_sent(s->ledger, &l->waiting) : -ENOMEM;
+
+	if (!err) {
+		(void)unlink(
+			path); /* one that stays has no row, and is removed at the next start */
+		s->took++;
+		l->failures = 0;
+		report(s, l, PUSH_EVENT_SENT, NULL);
+	}
+	free(path);
+	end_batch(s, l);
+	return err;
+}
+
+static int send_part(struct push_sender *s, struct lane *l)
+{
+	int err;
+
+	while (l->part < l->batch.part_count && !l->batch.parts[l->part].body.size_bytes)
+		l->part++;
+	if (l->part == l->batch.part_count)
+		return finish_batch(s, l);
+	if (l->maybe_there && l->target->form->question) {
+		err = l->target->form->question(l->target, &l->batch, l->part, &l->request);
+		if (err != -ENOENT)
+			return err ? err : begin_exchange(s, l, STEP_QUESTION);
+	}
+	err = l->target->form->request(l->target, &l->batch, l->part, &l->request);
+	return err ? err : begin_exchange(s, l, STEP_PART);
+}
+
+static int begin_batch(struct push_sender *s, struct lane *l)
+{
+	char *path;
+	int err = push_ledger_next(s->ledger, l->id, now_ms(), &l->waiting);
+
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	path = path_of(s, &l->waiting, "");
+	err = path ? push_batch_read(path, &l->batch) : -ENOMEM;
+	free(path);
+	if (err == -ENOMEM)
+		return err;
+	if (err)
+		return set_aside(s, l, PUSH_EVENT_GONE, strerror(-err));
+	l->part = 0;
+	l->maybe_there = l->waiting.tries;
+	l->waiting.tries++;
+	err = push_ledger_try(s->ledger, &l->waiting);
+	if (err)
+		return err;
+	return l->target->form == &push_clickhouse && !l->target->version ? ask_version(s, l)
+									  : send_part(s, l);
+}
+
+/* ---- answers ---- */
+
+/* The halves are written in the place of the batch before either is sent, and of each the order is that of the batch. */
+static int halve(struct push_sender *s, struct lane *l)
+{
+	char *path = path_of(s, &l->waiting, "");
+	int err = path ? push_batch_halve(&l->batch, l->part) : -ENOMEM;
+
+	if (!err)
+		err = push_batch_write(&l->batch, path);
+	free(path);
+	if (err == -ENOENT)
+		return set_aside(s, l, PUSH_EVENT_REFUSED,
+				 "it is too large, and has too few rows to be halved (413)");
+	if (err)
+		return put_off(s, l, false, strerror(-err), 0);
+	report(s, l, PUSH_EVENT_HALVED, NULL);
+	l->maybe_there = false;
+	end_request(s, l);
+	return send_part(s, l);
+}
+
+static int on_failure(struct push_sender *s, struct lane *l)
+{
+	const struct push_exchange *x = &l->exchange;
+	char words[PUSH_WORDS_BYTES + 32];
+	enum push_outcome outcome = push_outcome_of(x->status);
+
+	if (x->status)
+		snprintf(words, sizeof(words), "HTTP %ld: %s", x->status, x->words);
+	else
+		snprintf(words, sizeof(words), "%s", x->words);
+	if (l->step != STEP_PART && outcome == PUSH_REFUSED)
+		outcome = PUSH_MISDIRECTED; /* a question was refused, not the batch */
+	if (outcome == PUSH_TOO_LARGE)
+		return halve(s, l);
+	if (outcome == PUSH_REFUSED)
+		return set_aside(s, l, PUSH_EVENT_REFUSED, words);
+	return put_off(s, l, outcome != PUSH_LATER, words, x->retry_after_s);
+}
+
+static int on_version(struct push_sender *s, struct lane *l)
+{
+	l->target->version = push_clickhouse_version(l->exchange.words);
+	if (!l->target->version)
+		return put_off(s, l, true, "the answer is not ClickHouse's", 0);
+	end_request(s, l);
+	return send_part(s, l);
+}
+
+/* Its rows are stored as one, or not; what else the server has would be doubled or lost. */
+static int on_count(struct push_sender *s, struct lane *l)
+{
+	const struct push_part *part = &l->batch.parts[l->part];
+	uint64_t before = 0, has;
+	char *end, words[120];
+
+	has = strtoull(l->exchange.words, &end, 10);
+	if (end == l->exchange.words || *end)
+		return put_off(s, l, true, "the answer is not a number", 0);
+	for (size_t i = 0; i < l->part; i++)
+		if (!strcmp(l->batch.parts[i].name, part->name))
+			before += l->batch.parts[i].rows;
+	end_request(s, l);
+	if (has >= before + part->rows) {
+		l->part++;
+		return send_part(s, l);
+	}
+	if (has != before) {
+		snprintf(words, sizeof(words),
+			 "the server has %" PRIu64 " of %" PRIu64 " rows: neither none nor all",
+			 has, before + part->rows);
+		return set_aside(s, l, PUSH_EVENT_REFUSED, words);
+	}
+	l->maybe_there = false;
+	return send_part(s, l);
+}
+
+static int on_answer(struct push_sender *s, struct lane *l)
+{
+	if (push_outcome_of(l->exchange.status) != PUSH_TAKEN)
+		return on_failure(s, l);
+	switch (l->step) {
+	case STEP_VERSION:
+		return on_version(s, l);
+	case STEP_QUESTION:
+		return on_count(s, l);
+	default:
+		end_request(s, l);
+		l->part++;
+		return send_part(s, l);
+	}
+}
+
+static int work_lane(struct push_sender *s, struct lane *l)
+{
+	if (l->step == STEP_IDLE)
+		return now_ms() >= l->next_ms ? begin_batch(s, l) : 0;
+	return l->exchange.done ? on_answer(s, l) : 0;
+}
+
+int push_sender_work(struct push_sender *s, int timeout_ms, uint64_t *waiting, uint64_t *took)
+{
+	const uint64_t until_ms = now_ms() + (uint64_t)timeout_ms;
+	struct push_sums sums;
+	bool busy;
+	int err = 0;
+
+	s->took = 0;
+	do {
+		busy = false;
+		for (size_t i = 0; i < s->count && !err; i++) {
+			err = work_lane(s, &s->lanes[i]);
+			busy |= s->lanes[i].step != STEP_IDLE;
+		}
+		if (busy && !err)
+			push_http_work(s->http, 100);
+	} while (busy && !err && now_ms() < until_ms);
+	*waiting = 0;
+	for (size_t i = 0; i < s->count && !err; i++) {
+		err = push_ledger_sums(s->ledger, s->lanes[i].id, &sums);
+		*waiting += err ? 0 : sums.waiting;
+	}
+	*took = s->took;
+	return err;
+}

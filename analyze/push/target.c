@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/push/target.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/push/forms.h"
+
+static const struct push_form *const forms[] = {
+	&push_clickhouse, &push_influx, &push_prometheus, &push_pushgateway, &push_json,
+};
+
+const struct push_form *push_form_at(size_t i)
+{
+	return i < sizeof(forms) / sizeof(forms[0]) ? forms[i] : NULL;
+}
+
+static const struct push_form *find_form(const char *name, size_t size_bytes)
+{
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (strlen(forms[i]->name) == size_bytes &&
+		    !memcmp(forms[i]->name, name, size_bytes))
+			return forms[i];
+	return NULL;
+}
+
+/* A name that may stand in a statement as it is. */
+static bool is_identifier(const char *text)
+{
+	return *text &&
+	       text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				 "0123456789_")] == '\0' &&
+	       strlen(text) <= 64;
+}
+
+/* The parts of [USER@]HOST[:PORT][/REST]. */
+struct address {
+	char *user, *host; /* owned; host with its port */
+	const char *rest;  /* from the slash on */
+};
+
+static int read_address(const char *text, struct address *out, const char **problem)
+{
+	size_t bytes = strcspn(text, "/?");
+	const char *at = memchr(text, '@', bytes);
+	size_t user_bytes = at ? (size_t)(at - text) : 0;
+
+	if (at && memchr(text, ':', user_bytes)) {
+		*problem = "a password in it is seen by all users (--token-file FILE has it)";
+		return -EINVAL;
+	}
+	out->user = at ? strndup(text, user_bytes) : NULL;
+	if (at)
+		at++;
+	out->host = strndup(at ? at : text, bytes - (at ? user_bytes + 1 : 0));
+	out->rest = text + bytes;
+	if (!out->host || (at && !out->user))
+		return -ENOMEM;
+	if (!*out->host || strpbrk(out->host, " \t\r\n\"'\\@")) {
+		*problem = "it has no host";
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* clickhouse keeps its database apart, and all its requests go to "/". */
+static int put_clickhouse(const struct address *a, const char *scheme, struct push_target *t,
+			  const char **problem)
+{
+	const char *database = *a->rest == '/' ? a->rest + 1 : a->rest;
+	const char *bracket = strrchr(a->host, ']');
+	bool has_port = strchr(bracket ? bracket : a->host, ':');
+
+	if (!is_identifier(database)) {
+		*problem = "the name of a database was expected behind the host";
+		return -EINVAL;
+	}
+	t->database = strdup(database);
+	if (!t->database)
+		return -ENOMEM;
+	if (asprintf(&t->url, "%s://%s%s", scheme, a->host,
+		     has_port                   ? ""
+		     : !strcmp(scheme, "https") ? ":8443"
+						: ":8123") < 0) {
+		t->url = NULL;
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+static int put_url(const struct address *a, const char *scheme, struct push_target *t)
+{
+	if (asprintf(&t->url, "%s://%s%s%s", scheme, a->host, *a->rest == '/' ? "" : "/",
+		     a->rest) >= 0)
+		return 0;
+	t->url = NULL;
+	return -ENOMEM;
+}
+
+int push_target_parse(const char *text, struct push_target *out, const char **problem)
+{
+	const char *colon = strstr(text, "://");
+	const char *plus = colon ? memchr(text, '+', (size_t)(colon - text)) : NULL;
+	struct push_target t = { .name = text };
+	struct address a = { 0 };
+	const char *scheme = "http";
+	int err;
+
+	*problem = "FORM+http://HOST/PATH or clickhouse://HOST/DATABASE was expected";
+	if (!colon)
+		return -EINVAL;
+	t.form = find_form(text, (size_t)((plus ? plus : colon) - text));
+	if (!t.form || (!plus && t.form != &push_clickhouse))
+		return -EINVAL;
+	if (plus && !strncmp(plus, "+https:", 7))
+		scheme = "https";
+	else if (plus && strncmp(plus, "+http:", 6) != 0)
+		return -EINVAL;
+	err = read_address(colon + 3, &a, problem);
+	if (!err)
+		err = t.form == &push_clickhouse ? put_clickhouse(&a, scheme, &t, problem)
+						 : put_url(&a, scheme, &t);
+	free(a.host);
+	t.user = a.user;
+	if (err)
+		push_target_done(&t);
+	else
+		*out = t;
+	return err;
+}
+
+void push_target_done(struct push_target *t)
+{
+	free(t->url);
+	free(t->user);
+	free(t->database);
+	*t = (struct push_target){ 0 };
+}
+
+char *push_target_escape(const char *text)
+{
+	char *out = malloc(3 * strlen(text) + 1), *at = out;
+
+	if (!out)
+		return NULL;
+	for (; *text; text++) {
+		if (strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~",
+			   *text))
+			*at++ = *text;
+		else
+			at += sprintf(at, "%%%02X", (unsigned char)*text);
+	}
+	*at = '\0';
+	return out;
+}

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * target - a server, and the form in which it takes what is pushed
+ *
+ *	clickhouse://[USER@]HOST[:PORT]/DATABASE	short for clickhouse+http, port 8123
+ *	FORM+http[s]://[USER@]HOST[:PORT]/PATH[?QUERY]	the address is used as it is
+ *
+ * A secret is never part of it, as every user of the machine sees the command line.
+ */
+#ifndef EBPREC_ANALYZE_PUSH_TARGET_H
+#define EBPREC_ANALYZE_PUSH_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "analyze/push/batch.h"
+#include "format/base/outbuf.h"
+
+struct push_form;
+
+struct push_target {
+	const char *name; /* as the user wrote it; borrowed */
+	const struct push_form *form;
+	char *url;      /* owned: http[s]://HOST[:PORT]/PATH[?QUERY], of clickhouse without path */
+	char *user;     /* owned; NULL: none */
+	char *database; /* owned; of clickhouse; NULL: none */
+	const char *secret; /* borrowed; NULL: none */
+	uint64_t version;   /* of clickhouse: 24003 is 24.3; 0: not asked yet */
+};
+
+#define PUSH_HEADERS_MAX 6
+
+/* What is asked of a server. */
+struct push_request {
+	char *url;                             /* owned */
+	const char *headers[PUSH_HEADERS_MAX]; /* static */
+	size_t header_count;
+	const void *body; /* borrowed; NULL: a GET */
+	size_t body_bytes;
+	bool gzip;     /* the body is to be compressed */
+	bool replaces; /* PUT in place of POST */
+};
+
+struct push_interval;
+
+struct push_form {
+	const char *name, *about;
+	bool takes_metrics; /* tables of instruments; else samples */
+	/* Adds the parts of an interval to a batch.  -ENOMEM. */
+	int (*encode)(const struct push_interval *in, struct push_batch *out);
+	/* The request that sends a part.  -ENOMEM. */
+	int (*request)(const struct push_target *t, const struct push_batch *b, size_t part,
+		       struct push_request *out);
+	/* Asks how many rows of the batch the server has of the kind of that part.  -ENOENT: sending it again changes nothing.
+	 * NULL: the server cannot be asked, and knows by itself what it has. */
+	int (*question)(const struct push_target *t, const struct push_batch *b, size_t part,
+			struct push_request *out);
+};
+
+/* The forms; NULL behind the last. */
+const struct push_form *push_form_at(size_t i);
+
+/*
+ * *problem: static, why it is none.  -EINVAL, -ENOMEM; *out untouched on failure.  *out: push_target_done().
+ */
+int push_target_parse(const char *text, struct push_target *out, const char **problem);
+void push_target_done(struct push_target *t);
+/* A text as it may stand in a query, owned; NULL: no memory. */
+char *push_target_escape(const char *text);
+
+#endif

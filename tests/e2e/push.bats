@@ -1,0 +1,188 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec push: what a server has is what was recorded, whatever the server does meanwhile.
+
+load ../lib/helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	gen_capture -o a.data --samples 3000 --pids 30
+	mkdir server
+}
+
+teardown() {
+	end_background
+}
+
+start_server() {
+	"$TEST_LIB/push_server.py" "$PWD/server" "$@" >server.log 2>&1 3>&- &
+	await test -s server/port
+	port=$(cat server/port)
+	to=clickhouse://127.0.0.1:$port/prof
+}
+
+sums() {
+	curl -s "http://127.0.0.1:$port/sums"
+}
+
+# stored PATTERN - the requests that the server stored under such names
+stored() {
+	find server -name "$1" ! -name '*.headers'
+}
+
+push() {
+	ebprec push -q --to "$to" -d state --retry 0.1 "$@"
+}
+
+# has_all - the server has the samples of a.data, each once
+has_all() {
+	local want
+	want=$(ebprec report -q --folded -i a.data | weight)
+	same "$want" "$(sums | cut -d' ' -f2)"
+	want=$(ebprec report -q --folded --weight period -i a.data | weight)
+	same "$want" "$(sums | cut -d' ' -f3)"
+	same 0 "$(sums | cut -d' ' -f4)"
+}
+
+@test "the sums of a server are those of the report, and nothing is sent twice" {
+	start_server
+	run ebprec push --to "$to" -d state --interval 1 -i a.data
+	same 0 "$status"
+	has_all
+	before=$(sums)
+	run ebprec push --to "$to" -d state -i a.data
+	same 0 "$status"
+	contains "$output" "'a.data' was pushed before, skipping"
+	cp a.data b.data
+	push -i b.data # the same recording by another name
+	same "$before" "$(sums)"
+	push --host other -i a.data
+	same "$((2 * 3000))" "$(sums | cut -d' ' -f2)"
+	same "" "$(ls state/out)"
+}
+
+@test "a folder of captures, and what is none in it" {
+	start_server
+	mkdir captures
+	gen_capture -o captures/1.data --samples 100 --pids 3
+	gen_capture -o captures/2.data --samples 700 --pids 7
+	gen_capture -o captures/3.data --samples 50 --live
+	echo nothing >captures/note
+	push -i captures
+	same 800 "$(sums | cut -d' ' -f2)"
+}
+
+@test "batches wait for a server that is away, and survive" {
+	to=clickhouse://127.0.0.1:1/prof
+	run ebprec push --to "$to" -d state --retry 0.1 --give-up 0.5 -i a.data
+	same 1 "$status"
+	contains "$output" "batches wait in 'state/out' (the same command sends them)"
+	same 1 "$(find state/out -type f | wc -l)"
+	contains "$(ebprec push -d state --status)" "1 wait"
+}
+
+@test "busy servers, lost answers and broken ones: each sample once" {
+	start_server
+	printf '%s\n' '503 busy | Retry-After: 1' drop '500 disk full' drop '429 slower' drop '502 no' drop \
+		'503 later | Retry-After: Thu, 01 Jan 1970 00:00:00 GMT' >server/plan
+	push -i a.data
+	has_all
+	same "" "$(cat server/plan)"
+}
+
+@test "a batch that is too large is sent in halves" {
+	start_server
+	gen_capture -o a.data --samples 30000 --pids 300 --stacks 3000
+	printf '%s\n' take take '413 large' '413 large' >server/plan # stacks, frames, samples, their first half
+	push -i a.data
+	has_all
+	same 3 "$(stored '*samples' | wc -l)"
+}
+
+@test "what is refused is set aside with the server's words, and the next is sent" {
+	start_server
+	echo '400 unknown column <frames>' >server/plan
+	run ebprec push --to "$to" -d state --retry 0.1 -i a.data
+	same 1 "$status"
+	contains "$output" "batch 1 of 'gen' was not taken by '$to': HTTP 400: unknown column <frames>"
+	[ -s "$(find state/out -name '*.refused')" ]
+	contains "$(ebprec push -d state --status)" "refused, 3000 samples or points, 1 tries: HTTP 400: unknown column <frames>"
+	push --host other -i a.data
+	same 3000 "$(sums | cut -d' ' -f2)"
+}
+
+@test "answers without end, of a byte a second, redirections: none takes for long" {
+	start_server
+	printf '%s\n' endless slow '302 there | Location: http://127.0.0.1:1/' hang >server/plan
+	push --timeout 0.5 -i a.data
+	has_all
+}
+
+@test "a sender that is killed at any moment loses and doubles nothing" {
+	start_server
+	mkdir captures
+	for i in 1 2 3 4 5 6; do
+		gen_capture -o captures/$i.data --samples $((i * 100)) --pids $i
+	done
+	for pause in 0 0.005 0.01 0.02 0.03 0.04 0.05 0.06; do
+		ebprec push -q --to "$to" -d state -i captures &
+		sleep $pause
+		kill -KILL $! 2>/dev/null || true
+		wait $! 2>/dev/null || true
+	done
+	push -i captures
+	same "2100 0" "$(sums | cut -d' ' -f2,4)"
+}
+
+@test "TLS: a certificate of its own is refused, --ca takes it" {
+	openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout key -out cert -days 2 \
+		-subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+	start_server cert key
+	to=clickhouse+https://127.0.0.1:$port/prof
+	run ebprec push --to "$to" -d state --retry 0.1 --give-up 0.5 -i a.data
+	same 1 "$status"
+	contains "$output" certificate
+	push --ca cert # what waits
+	same 3000 "$(curl -s --cacert cert "https://127.0.0.1:$port/sums" | cut -d' ' -f2)"
+}
+
+@test "secrets are read from files that only their owner may read, and sent" {
+	start_server
+	echo s3cret >token
+	chmod 644 token
+	run ebprec push --to "$to" -d state --token-file token -i a.data
+	same 1 "$status"
+	contains "$output" "cannot use 'token': others may read it (chmod 600)"
+	chmod 600 token
+	push --token-file token -i a.data
+	grep -q '^Authorization: Bearer s3cret' server/1.*.headers
+	push --to "clickhouse://me@127.0.0.1:$port/prof" --token-file token -i a.data
+	grep -q "^Authorization: Basic $(printf me:s3cret | base64)" server/*.headers
+	run ebprec push --to "clickhouse://me:s3cret@127.0.0.1:$port/prof" -i a.data
+	same 2 "$status"
+}
+
+@test "one sender a folder" {
+	start_server
+	echo hang >server/plan
+	ebprec push -q --to "$to" -d state --timeout 5 -i a.data &
+	await test ! -s server/plan
+	run ebprec push --to "$to" -d state -i a.data
+	same 1 "$status"
+	contains "$output" "another 'ebprec push' works in 'state'"
+}
+
+@test "tables of instruments, in the forms of metric stores" {
+	start_server
+	gen_tables t.data <"$BATS_TEST_DIRNAME/../golden/metrics-net/story"
+	to="influx+http://127.0.0.1:$port/write?db=x"
+	push --to "json+http://127.0.0.1:$port/data" --to "prometheus+http://127.0.0.1:$port/api/v1/write" \
+		--to "pushgateway+http://127.0.0.1:$port" -i t.data
+	want=$(ebprec metrics --json --interval t.data |
+		jq -r '[.. | objects | .rx_bytes? // empty | select(type == "number")] | add')
+	[ "$want" -gt 0 ]
+	same "$want" "$(stored '*.write' | xargs sed -n 's/.*[ ,]rx_bytes=\([0-9]*\)i.*/\1/p' | awk '{ n += $1 } END { print n }')"
+	same "$want" "$(stored '*.data' | xargs jq -s '[.[].metrics[].rx_bytes // empty] | add')"
+	grep -q '^Content-Encoding: snappy' server/*api_v_write.headers
+	grep -q '^/metrics/job/ebprec/instance/' server/*metrics_job*.headers
+}

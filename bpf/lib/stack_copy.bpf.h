@@ -76,9 +76,9 @@ __attribute__((noinline)) int copy_page(__u64 addr, __u64 done, __u64 left_bytes
 
 /*
  * Copies the stack from a little below sp, page by page, because a read that meets the end of the
- * stack gives nothing at all.  Returns how much there is.
+ * stack gives nothing at all.  Returns how much there is.  Global, as copy_page() is.
  */
-static __always_inline __u32 copy_pages(__u64 addr, __u64 want_bytes)
+__attribute__((noinline)) int copy_pages(__u64 addr, __u64 want_bytes)
 {
 	__u64 done = 0;
 	__u32 i, part;

@@ -135,7 +135,8 @@ struct run {
 	bool asked_cgroup, last_passes;
 	const struct capture_attr *only; /* NULL: all events */
 	struct sample_decode decode;
-	struct user_unwinder *unwinder; /* NULL: no sample has a copy of a stack */
+	struct sample_chains chains;
+	struct sample_chain chain;
 	uint64_t broken, shown;
 };
 
@@ -195,23 +196,6 @@ static int show(void *ctx, const struct perf_event_header *header)
 
 	run->broken += result == -EBADMSG;
 	return result < 1 ? 0 : sample_decode_each(&run->decode, &sample, show_one, run);
-}
-
-/* Stacks that were copied are walked as they are printed. */
-static int prepare_unwinder(const struct capture *c, const struct name_roots *roots,
-			    struct run *run)
-{
-	enum unwind_arch how;
-	size_t count;
-	const struct capture_attr *attrs = capture_attrs(c, &count);
-	int err = 0;
-
-	for (size_t i = 0; !err && i < count && !run->unwinder; i++)
-		if (user_unwinder_can(c, &attrs[i], &how))
-			err = user_unwinder_new(run->model, roots, how, &run->unwinder);
-	if (!err && run->unwinder)
-		err = user_unwinder_context_new(run->unwinder, &run->script.context);
-	return err;
 }
 
 static void prepare_events(const struct capture *c, struct script *s)
@@ -308,7 +292,7 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		run.script.names = r->names;
 		run.script.ns = o->ns;
 		run.script.containers = r->containers;
-		run.script.later = &r->scan.later;
+		run.script.chain = &run.chain;
 		run.script.fields = asked->fields;
 		run.script.more = asked->more;
 		prepare_events(r->capture, &run.script);
@@ -320,7 +304,10 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		err = script_begin(&run.script);
 	}
 	if (!err)
-		err = prepare_unwinder(r->capture, &roots.roots, &run);
+		err = sample_chains_init(&run.chains, r->capture, r->model, &roots.roots,
+					 &r->scan.later);
+	if (!err)
+		err = sample_chain_init(&run.chain, &run.chains);
 	if (!err)
 		err = sample_decode_init(&run.decode, r->capture, true);
 	/* The increments of a member are known only from the beginning on. */
@@ -328,8 +315,8 @@ static int run_script(const struct script_opts *o, struct report *r, struct filt
 		err = samples_by_time_run(r->capture, run.decode.members ? &all : &filter->span,
 					  show, &run, &stats);
 	sample_decode_done(&run.decode);
-	user_unwinder_context_free(run.script.context);
-	user_unwinder_free(run.unwinder);
+	sample_chain_done(&run.chain);
+	sample_chains_done(&run.chains);
 	script_end(&run.script);
 	tracepoint_text_free(run.script.trace);
 	name_context_done(&namer);

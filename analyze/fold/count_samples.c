@@ -8,10 +8,9 @@
 
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/event/group_read.h"
-#include "analyze/input/event/result_place.h"
 #include "analyze/input/event/sample_decode.h"
 #include "format/os/threads.h"
-#include "analyze/fold/user_unwinder.h"
+#include "analyze/fold/sample_chain.h"
 #include "format/perf/perfrec.h"
 
 /*
@@ -71,7 +70,7 @@ struct second_pass {
 	const struct load_query *query;
 	const struct filter *filter; /* of the query; NULL: everything passes */
 	const struct capture_attr *attr;
-	struct user_unwinder *unwinder; /* NULL: the samples have no stack copies */
+	struct sample_chains chains;
 	enum result_place result_place;
 	uint32_t stream_mask;
 	bool *comm_passes;                           /* by number in the names; NULL: all do */
@@ -87,18 +86,11 @@ struct worker {
 	struct second_pass *pass;
 	struct sample_decode decode;
 	struct stack_counter *sampler;
-	struct user_unwinder_context *context; /* has room for one chain; NULL: no stack copies */
-	struct deferred_chains_room room;      /* has room for one chain, too */
-	struct record_iter *it;                /* NULL: not needed yet */
+	struct sample_chain chain;
+	struct record_iter *it; /* NULL: not needed yet */
 	struct load_stats stats;
 	pthread_t thread;
 };
-
-/* Whether the chain of a sample stays where it is only until the next one. */
-static bool has_one_chain(const struct worker *w)
-{
-	return w->context || w->pass->query->later;
-}
 
 static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid)
 {
@@ -112,17 +104,6 @@ static bool comm_passes(const struct second_pass *p, uint32_t comm, uint32_t tid
 	return filter_passes_comm(p->filter, unknown);
 }
 
-static bool read_stack_result(enum result_place where, const struct perf_sample *s,
-			      struct stack_result *out)
-{
-	size_t off;
-
-	/* In an event without it these bytes are 0, which means no user stack. */
-	return s->raw && result_place_find(where, s->raw_bytes, &off) &&
-	       stack_result_decode(s->raw + off, s->raw_bytes - off, out) &&
-	       (where == RESULT_FIRST || out->how != STACK_RESULT_NONE);
-}
-
 static int count_parsed(struct worker *w, struct perf_sample *sample)
 {
 	/* The event of the record: it may be the leader of the group that the sample's event is in. */
@@ -131,7 +112,7 @@ static int count_parsed(struct worker *w, struct perf_sample *sample)
 	const struct filter *filter = p->filter;
 	struct process_model_where where;
 	struct stack_result info;
-	bool has_result;
+	int result;
 
 	if (filter &&
 	    !filter_passes(filter, sample->pid, sample->tid, sample->cpu, sample->time_ns))
@@ -148,14 +129,11 @@ static int count_parsed(struct worker *w, struct perf_sample *sample)
 		sample->period = p->query->sample_ns;
 	else if (!sample->period)
 		sample->period = attr->attr.freq ? 1 : attr->attr.sample_period;
-	if (w->context)
-		has_result = user_unwinder_sample(w->context, sample, attr->attr.sample_regs_user,
-						  where.space, &info);
-	else
-		has_result = read_stack_result(p->result_place, sample, &info);
-	if (p->query->later && deferred_chains_join(p->query->later, sample, &w->room))
-		return -ENOMEM;
-	return stack_counter_put(w->sampler, sample, &where, has_result ? &info : NULL);
+	result = sample_chain_complete(&w->chain, sample, attr, where.space, p->result_place,
+				       &info);
+	if (result < 0)
+		return result;
+	return stack_counter_put(w->sampler, sample, &where, result ? &info : NULL);
 }
 
 static int count_member(void *ctx, const struct perf_sample *sample,
@@ -202,7 +180,7 @@ static int count_cached(struct worker *w, size_t first, size_t count)
 				(const struct perf_event_header *)(cache->words + word);
 
 			err = count_sample(w, header);
-			if (!err && has_one_chain(w))
+			if (!err && sample_chain_is_reused(&w->chain))
 				err = stack_counter_flush(w->sampler);
 			word += block_cache_words(header);
 		}
@@ -224,7 +202,7 @@ static int count_blocks(struct worker *w, size_t first, size_t count)
 	while (!err && record_iter_next(w->it, &rec) == 1) {
 		if (rec.header->type == PERF_RECORD_SAMPLE)
 			err = count_sample(w, rec.header);
-		if (!err && (has_one_chain(w) || !record_iter_keeps(w->it)))
+		if (!err && (sample_chain_is_reused(&w->chain) || !record_iter_keeps(w->it)))
 			err = stack_counter_flush(w->sampler);
 	}
 	return err;
@@ -371,16 +349,15 @@ static int count_all(struct second_pass *p, const struct process_model *model,
 			stack_counter_sum_groups(workers[i].sampler);
 		if (!err && p->query->keep_samples)
 			stack_counter_keep_samples(workers[i].sampler);
-		if (!err && p->unwinder)
-			err = user_unwinder_context_new(p->unwinder, &workers[i].context);
+		if (!err)
+			err = sample_chain_init(&workers[i].chain, &p->chains);
 	}
 	if (!err) {
 		run_workers(workers, count);
 		err = atomic_load(&p->err);
 	}
 	for (unsigned i = 0; i < count; i++) {
-		user_unwinder_context_free(workers[i].context);
-		free(workers[i].room.words);
+		sample_chain_done(&workers[i].chain);
 		sample_decode_done(&workers[i].decode);
 		if (!err && i)
 			err = stack_counter_join(workers[0].sampler, workers[i].sampler);
@@ -410,16 +387,6 @@ static int prepare_comms(struct second_pass *p)
 		p->comm_passes[i] = filter_passes_comm(filter,
 						       string_table_text(p->query->names, i));
 	return 0;
-}
-
-/* Samples with copies of stacks are unwound on the way. */
-static int prepare_unwinder(struct second_pass *p, const struct process_model *model)
-{
-	enum unwind_arch how;
-
-	if (!user_unwinder_can(p->c, p->attr, &how))
-		return 0;
-	return user_unwinder_new(model, p->query->roots, how, &p->unwinder);
 }
 
 bool load_has_stream(const struct capture *c, size_t attr)
@@ -472,11 +439,11 @@ int load_samples(const struct capture *c, const struct process_model *model,
 		fresh.damaged_blocks = query->cached->damaged;
 	err = prepare_comms(&p);
 	if (!err)
-		err = prepare_unwinder(&p, model);
+		err = sample_chains_init(&p.chains, c, model, query->roots, query->later);
 	if (!err)
 		err = count_all(&p, model, out, &fresh);
 	free(p.comm_passes);
-	user_unwinder_free(p.unwinder);
+	sample_chains_done(&p.chains);
 	if (err)
 		return err;
 	*stats = fresh;

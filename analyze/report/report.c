@@ -342,12 +342,6 @@ static int make_wait_table(struct report *r)
 			       groups_list(r->groups, &count), r->names);
 }
 
-/* User parts that came after their samples; NULL: none did. */
-static const struct deferred_chains *later_of(const struct report *r)
-{
-	return r->scan.later.key_count ? &r->scan.later : NULL;
-}
-
 static int count_samples(struct report *r, const struct report_query *query,
 			 struct symbol_buckets_set *parts, struct stack_counter **out)
 {
@@ -362,7 +356,7 @@ static int count_samples(struct report *r, const struct report_query *query,
 		.names = r->names,
 		.roots = &query->roots,
 		.cached = r->scan.cached.words ? &r->scan.cached : NULL,
-		.later = later_of(r),
+		.later = &r->scan.later,
 		.thread_count = query->thread_count,
 	};
 
@@ -380,7 +374,8 @@ static int count_waits(struct report *r, const struct report_query *query,
 					  .rows = query->wait_rows,
 					  .each = query->each_wait,
 					  .by_busy = query->by_busy,
-					  .later = later_of(r),
+					  .roots = &query->roots,
+					  .later = &r->scan.later,
 					  .wall = query->wall ? &attrs[query->attr] : NULL,
 					  .wall_by_period = query->wall_by_period,
 					  .times = query->times };

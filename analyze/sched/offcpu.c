@@ -15,7 +15,6 @@
 #include "analyze/sched/wait_reason.h"
 #include "analyze/sched/wait_times.h"
 #include "format/perf/perfrec.h"
-#include "format/payload/switch_fields.h"
 #include "format/perf/trace_data.h"
 
 #define COMMON_FLAGS_OFF       2    /* in the raw data of the kernel's tracepoints: one byte */
@@ -85,8 +84,9 @@ struct on_cpu {
 
 struct loader {
 	const struct filter *filter;
-	const struct deferred_chains *later; /* NULL: none */
-	struct deferred_chains_room room;    /* has room for one chain: the sampler keeps none */
+	struct sample_chains chains;
+	struct sample_chain chain; /* has room for one: the sampler keeps none */
+	enum result_place cpu_result;
 	struct offcpu_times *times;
 	struct stack_counter *sampler;
 	struct offcpu *out;
@@ -173,10 +173,17 @@ static uint32_t waker_of(const struct loader *l, const struct sched_event *e,
 	return last->tid == e->tid && last->time_ns >= e->time_ns ? last->end : OFFCPU_NO_WAKER;
 }
 
-/* Gives the stack its user part, if that came later. */
-static int join_later(struct loader *l, struct perf_sample *s)
+/* Completes the chain of the sample.  *walk_end: of its user part. */
+static int complete_chain(struct loader *l, struct perf_sample *s, const struct capture_attr *attr,
+			  const struct process_model_where *where, enum result_place place,
+			  uint32_t *walk_end)
 {
-	return l->later ? deferred_chains_join(l->later, s, &l->room) : 0;
+	struct stack_result info;
+	int result = sample_chain_complete(&l->chain, s, attr, where->space, place, &info);
+
+	*walk_end = result == 1 && info.how != STACK_RESULT_NONE ? stack_counter_end(&info)
+								 : STACK_COUNTER_END_UNKNOWN;
+	return result < 0 ? result : 0;
 }
 
 /* ns of the waits of that kind. */
@@ -228,14 +235,13 @@ static bool wants_stack(void *ctx, uint32_t first, uint32_t count)
 	return false;
 }
 
-static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample *s)
+static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample *s,
+		     const struct capture_attr *attr)
 {
 	struct loader *l = ctx;
-	struct switch_fields info;
 	struct process_model_where where;
 	const struct wait_times_stack *w;
-	struct offcpu_end end = { .walk_end = STACK_COUNTER_END_UNKNOWN,
-				  .comm = PROCESS_MODEL_NONE };
+	struct offcpu_end end = { .comm = PROCESS_MODEL_NONE };
 	int err;
 
 	/* perf reports no tid for an exiting task: it has no id any more. */
@@ -244,16 +250,11 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 	w = &l->times->waits.stacks[e->stack];
 	if (!is_wanted(l, w->kind) && !is_wanted(l, w->queue_kind))
 		return 0;
-	if (s->raw_bytes >= SWITCH_FIELDS_BYTES &&
-	    switch_fields_decode(s->raw + s->raw_bytes - SWITCH_FIELDS_BYTES, SWITCH_FIELDS_BYTES,
-				 &info) &&
-	    info.stack.how != STACK_RESULT_NONE)
-		end.walk_end = stack_counter_end(&info.stack);
 	end.waker = waker_of(l, e, w);
 	if (l->out->each)
 		end.stack = (uint64_t)e->stack + 1;
 	stack_counter_where(l->sampler, s, &where);
-	err = join_later(l, s);
+	err = complete_chain(l, s, attr, &where, RESULT_SWITCH, &end.walk_end);
 	if (!err && w->kind != WAIT_TIMES_NO_KIND)
 		err = add_part(l, s, &where, w->kind, w->ns, e->weight, &end);
 	if (!err && w->queue_kind != WAIT_TIMES_NO_KIND)
@@ -285,6 +286,7 @@ static int add_waker(void *ctx, const struct perf_event_header *header)
 	struct trace_data_waker waker;
 	struct process_model_where where;
 	struct perf_sample s;
+	uint32_t walk_end; /* not asked for */
 	int err;
 
 	if (!read_waker(l, header, &s, &waker))
@@ -292,6 +294,9 @@ static int add_waker(void *ctx, const struct perf_event_header *header)
 	if (vec_reserve(&l->wakers, &l->waker_capacity, l->waker_count + 1))
 		return -ENOMEM;
 	stack_counter_where(l->sampler, &s, &where);
+	err = complete_chain(l, &s, l->waker_attr, &where, RESULT_NOWHERE, &walk_end);
+	if (err)
+		return err;
 	/* The thread that an interrupt met is no waker. */
 	end.comm = waker.irq ? PROCESS_MODEL_NONE : where.comm;
 	end.kind = waker.irq != 0;
@@ -431,28 +436,23 @@ static int share_on_cpu(struct loader *l)
 static int add_cpu_sample(void *ctx, const struct perf_event_header *header)
 {
 	struct loader *l = ctx;
-	struct offcpu_end end = { .walk_end = STACK_COUNTER_END_UNKNOWN,
-				  .kind = WAIT_ON_CPU,
+	struct offcpu_end end = { .kind = WAIT_ON_CPU,
 				  .waker = OFFCPU_NO_WAKER,
 				  .comm = PROCESS_MODEL_NONE };
 	struct process_model_where where;
-	struct stack_result info;
 	struct perf_sample s;
 	uint32_t number;
 	int err;
 
 	if (!read_cpu_sample(l, header, &s) || !on_cpu_of(l, &s))
 		return 0;
-	if (s.raw && s.raw_bytes >= STACK_RESULT_BYTES &&
-	    stack_result_decode(s.raw, s.raw_bytes, &info) && info.how != STACK_RESULT_NONE)
-		end.walk_end = stack_counter_end(&info);
 	l->out->facts.on_samples++;
-	err = end_of(l->out, &end, &number);
+	stack_counter_where(l->sampler, &s, &where);
+	err = complete_chain(l, &s, l->cpu_attr, &where, l->cpu_result, &end.walk_end);
 	if (!err)
-		err = join_later(l, &s);
+		err = end_of(l->out, &end, &number);
 	if (err)
 		return err;
-	stack_counter_where(l->sampler, &s, &where);
 	s.period = l->on_cpu[l->on_cpu_next++].share_ns;
 	return stack_counter_add_wait(l->sampler, &s, &where, number, 1);
 }
@@ -546,7 +546,8 @@ static void loader_done(struct loader *l)
 	free(l->wakers);
 	free(l->on_cpu);
 	free(l->longest_ns);
-	free(l->room.words);
+	sample_chain_done(&l->chain);
+	sample_chains_done(&l->chains);
 }
 
 static int read_times(const struct capture *c, struct string_table *names,
@@ -569,16 +570,23 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 	struct offcpu_times own = { 0 };
 	struct offcpu fresh = { .with_rows = query->rows, .each = query->each };
 	struct loader l = { .filter = query->filter,
-			    .later = query->later,
 			    .cpu_attr = query->wall,
 			    .by_period = query->wall_by_period,
 			    .out = &fresh };
 	const struct sched_order_taker taker = { wants_stack, add_stack, &l };
+	size_t attr_count;
 	int err = 0;
 
+	if (query->wall)
+		l.cpu_result = result_place_of(
+			c, (size_t)(query->wall - capture_attrs(c, &attr_count)));
 	l.times = query->times ? query->times : &own;
 	if (!query->times)
 		err = read_times(c, names, query, &own);
+	if (!err)
+		err = sample_chains_init(&l.chains, c, model, query->roots, query->later);
+	if (!err)
+		err = sample_chain_init(&l.chain, &l.chains);
 	if (!err)
 		err = stack_counter_new(model, query->groups, NULL, false, &l.sampler);
 	if (!err && query->rows) {

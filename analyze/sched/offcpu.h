@@ -19,7 +19,7 @@
 #include "analyze/input/event/filter.h"
 #include "analyze/fold/groups.h"
 #include "format/base/hash_index.h"
-#include "analyze/fold/deferred_chains.h"
+#include "analyze/fold/sample_chain.h"
 #include "analyze/process/process_model.h"
 #include "analyze/names/function_table.h"
 #include "analyze/fold/stack_counter.h"
@@ -98,6 +98,7 @@ struct offcpu_query {
 	 * rows.
 	 */
 	bool each;
+	const struct name_roots *roots; /* where to find files for stack copies; NULL: below "/" */
 	const struct deferred_chains *later; /* user parts that came later; NULL: none */
 	/*
 	 * Also the time on a CPU, as the samples of this event share it, and what a report of waits

@@ -246,7 +246,7 @@ static int pass_stack(struct sched_order *f, const struct perf_event_header *hea
 
 	if (err == 1 && e.kind == SCHED_EVENT_SWITCH && e.weight) {
 		e.stack = (*next)++;
-		return taker->take(taker->ctx, &e, &sample);
+		return taker->take(taker->ctx, &e, &sample, sched_event_last(f->scout));
 	}
 	return err == -EBADMSG || err == 1 ? 0 : err;
 }

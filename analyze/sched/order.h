@@ -70,8 +70,9 @@ uint32_t sched_order_stack_count(const struct sched_order *f);
 struct sched_order_taker {
 	/* Whether one of these is wanted: else they may be left out. */
 	bool (*wants)(void *ctx, uint32_t first, uint32_t count);
-	/* A switch that has one, as it is in the file; not 0 ends all and is returned. */
-	int (*take)(void *ctx, const struct sched_event *e, struct perf_sample *sample);
+	/* A switch that has one, as it is in the file, of that event; not 0 ends all and is returned. */
+	int (*take)(void *ctx, const struct sched_event *e, struct perf_sample *sample,
+		    const struct capture_attr *attr);
 	void *ctx;
 };
 

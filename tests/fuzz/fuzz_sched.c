@@ -70,11 +70,12 @@ static bool wants_all(void *ctx, uint32_t first, uint32_t count)
 	return count;
 }
 
-static int on_stack(void *ctx, const struct sched_event *e, struct perf_sample *sample)
+static int on_stack(void *ctx, const struct sched_event *e, struct perf_sample *sample,
+		    const struct capture_attr *attr)
 {
 	uint32_t *left = ctx;
 
-	script_must(*left && e->weight && sample->time_ns == e->time_ns);
+	script_must(*left && attr && e->weight && sample->time_ns == e->time_ns);
 	--*left;
 	return 0;
 }

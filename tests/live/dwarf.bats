@@ -107,3 +107,34 @@ chains() {
 	grep -q 'break off in deep: the file that was recorded is not here, or is another version now (find it with --debug-dir' gone ||
 		fail "$(cat gone)"
 }
+
+@test "waits of a program without frame pointers have their stacks, and so have those that wake it" {
+	cat >nap.c <<-'END'
+		#include <unistd.h>
+		#define HIDE __attribute__((noinline, noclone))
+		static volatile int sink;
+		static int to_nap[2], from_nap[2];
+		HIDE void nap(void) { char c; sink += read(to_nap[0], &c, 1); sink += write(from_nap[1], "x", 1); }
+		HIDE void outer(void) { nap(); sink++; }
+		HIDE void feed(void) { char c; usleep(2000); sink += write(to_nap[1], "x", 1); sink += read(from_nap[0], &c, 1); }
+		int main(void)
+		{
+			if (pipe(to_nap) || pipe(from_nap))
+				return 1;
+			if (fork()) {
+				for (int i = 0; i < 100; i++)
+					outer();
+			} else {
+				for (int i = 0; i < 100; i++)
+					feed();
+			}
+			return 0;
+		}
+	END
+	gcc -O2 -fomit-frame-pointer -o nap nap.c
+	perf record -q -a -k mono -m 16M -e sched:sched_switch,sched:sched_waking --call-graph dwarf,4096 -o nap.data -- ./nap 2>record.err
+	ebprec report -q --wakers --folded --comm nap nap.data >folded
+	# 100 waits of 2 ms at least; the copy of one that is lost leaves the kernel's frames alone.
+	stacks_match ';main;outer;nap;.*;\[pipe\];\[woken by\];.*;feed;main;' 95 190000 ';outer;nap;.*;\[pipe\];' <folded || fail "$(cat folded record.err)"
+	stacks_match ';main;(outer;nap|feed);' 95 190000 ';\[pipe\];' <folded || fail "$(cat folded)"
+}

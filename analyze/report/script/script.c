@@ -131,7 +131,6 @@ struct script_memory {
 	size_t made_bytes;
 	char *sample; /* the text of this one */
 	size_t sample_bytes, sample_room;
-	struct deferred_chains_room room; /* for its chain */
 };
 
 int script_begin(struct script *s)
@@ -163,7 +162,6 @@ void script_end(struct script *s)
 		fclose(m->maker);
 	free(m->made);
 	free(m->sample);
-	free(m->room.words);
 	free(m->files);
 	script_cache_free(m->lines);
 	free(m);
@@ -562,7 +560,7 @@ static void write_cgroup(const struct script *s, uint64_t id, unsigned asked, FI
 }
 
 static int write_stack(const struct script *s, const struct perf_sample *sample,
-		       const struct perf_event_attr *attr, uint32_t space, unsigned asked, FILE *to)
+		       const struct capture_attr *attr, uint32_t space, unsigned asked, FILE *to)
 {
 	struct perf_sample walked = *sample;
 	struct frames f = {
@@ -580,13 +578,11 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 
 	if (!(asked & SCRIPT_IP))
 		return 0;
-	if (attr->sample_type & PERF_SAMPLE_CALLCHAIN) {
-		if (s->context)
-			f.copied = user_unwinder_sample(s->context, &walked, attr->sample_regs_user,
-							space, &info);
+	if (attr->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
 		m->sample_bytes = 0;
-		err = deferred_chains_join(s->later, &walked, &m->room);
-		if (!err)
+		err = sample_chain_complete(s->chain, &walked, attr, space, RESULT_NOWHERE, &info);
+		f.copied = err == 1;
+		if (err >= 0)
 			err = put(m, "\n", 1);
 		if (!err)
 			err = put_chain(&f, &walked);
@@ -617,7 +613,7 @@ int script_sample(const struct script *s, const struct perf_sample *sample,
 	write_event(s, sample, attr, asked, to);
 	if (asked & (SCRIPT_CGROUP | SCRIPT_CONTAINER))
 		write_cgroup(s, sample->cgroup, asked, to);
-	err = write_stack(s, sample, &attr->attr, where.space, asked, to);
+	err = write_stack(s, sample, attr, where.space, asked, to);
 	putc('\n', to);
 	return err;
 }

@@ -14,11 +14,10 @@
 #include <stdio.h>
 
 #include "analyze/process/container_names.h"
-#include "analyze/fold/deferred_chains.h"
+#include "analyze/fold/sample_chain.h"
 #include "analyze/process/process_model.h"
 #include "analyze/sym/resolve.h"
 #include "analyze/input/tracepoint/tracepoint_text.h"
-#include "analyze/fold/user_unwinder.h"
 #include "format/reader/capture.h"
 #include "format/perf/perfrec.h"
 
@@ -58,10 +57,9 @@ struct script {
 	const struct process_model *model;
 	const struct string_table *names;
 	struct resolver *resolver;
-	struct tracepoint_text *trace;         /* NULL: tracepoints have no text */
-	struct user_unwinder_context *context; /* NULL: no sample has a copy of a stack */
-	const struct deferred_chains *later;   /* user parts that came later */
-	int event_width;                       /* of the longest event name */
+	struct tracepoint_text *trace; /* NULL: tracepoints have no text */
+	struct sample_chain *chain;
+	int event_width; /* of the longest event name */
 	bool any_chain; /* an event of the file has stacks: where they are shown, comms are not padded */
 	bool ns;        /* times with nine decimals */
 	unsigned fields;                          /* 0: the event's own */

@@ -186,10 +186,12 @@ static bool wants_stack(void *ctx, uint32_t first, uint32_t count)
 	return false;
 }
 
-static int on_stack(void *ctx, const struct sched_event *e, struct perf_sample *sample)
+static int on_stack(void *ctx, const struct sched_event *e, struct perf_sample *sample,
+		    const struct capture_attr *attr)
 {
 	struct reader *r = ctx;
 
+	assert_int_equal(attr->attr.type, PERF_TYPE_TRACEPOINT);
 	assert_in_range(e->stack, 0, MOST - 1);
 	assert_int_equal(r->by_stack[e->stack], e->tid);
 	assert_int_equal(sample->tid, e->tid);

@@ -123,7 +123,7 @@ static void list_row(struct text_table *v, const struct bundle *b, uint64_t stor
 	const struct bundle_head *head = bundle_head(b);
 	char hex[BUILDID_HEX_BYTES];
 
-	buildid_hex(&head->file.build_id, hex);
+	buildid_hex(&head->file.id.build_id, hex);
 	text_table_row(v);
 	text_table_number(v, "places", bundle_count(b));
 	text_table_number(v, "lines", bundle_frame_count(b));

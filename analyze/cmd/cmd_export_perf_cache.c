@@ -43,7 +43,7 @@ static int write_names(const struct bundle *b, const char *dir)
 	char *path;
 	int err;
 
-	buildid_hex(&bundle_head(b)->file.build_id, hex);
+	buildid_hex(&bundle_head(b)->file.id.build_id, hex);
 	if (asprintf(&path, "%s/.build-id/%.2s/%s/elf", dir, hex, hex + 2) < 0)
 		return -ENOMEM;
 	symbol_elf_encode(b, &bytes);
@@ -59,7 +59,7 @@ static bool is_interpreted(const struct bundle *b)
 {
 	const struct resolver_file *file = &bundle_head(b)->file;
 
-	return interpreted_code_is_file(file->path) && file->build_id.size_bytes > 1;
+	return interpreted_code_is_file(file->path) && file->id.build_id.size_bytes > 1;
 }
 
 static int write_files(const struct bundle_merge *files, const char *dir, size_t *names)

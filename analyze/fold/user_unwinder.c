@@ -44,13 +44,7 @@ struct user_unwinder_context {
 static void fill_slot(struct user_unwinder *u, const struct process_model_file *file,
 		      struct slot *slot)
 {
-	struct resolver_file want = {
-		.path = file->path,
-		.build_id = file->build_id,
-		.inode = file->inode,
-		.dev_major = file->dev_major,
-		.dev_minor = file->dev_minor,
-	};
+	struct resolver_file want = { .path = file->path, .id = file->id };
 	struct located found;
 
 	if (file_search_open(&u->roots, &want, &found) != NAME_FOUND) {

@@ -185,11 +185,7 @@ uint32_t function_table_file(const struct process_model *model, uint32_t file,
 	const struct process_model_file *m = process_model_file(model, file);
 	struct resolver_file add = {
 		.path = m->path,
-		.build_id = m->build_id,
-		.inode = m->inode,
-		.inode_generation = m->inode_generation,
-		.dev_major = m->dev_major,
-		.dev_minor = m->dev_minor,
+		.id = m->id,
 		.jit_pid = m->jit_pid,
 	};
 

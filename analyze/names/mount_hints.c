@@ -126,12 +126,10 @@ static const struct mount_paths *mounts_of(const struct mount_hints *h, uint64_t
 
 static bool is_of(const struct file_facts *a, const struct resolver_file *f)
 {
-	if (f->build_id.size_bytes)
-		return a->build_id.size_bytes == f->build_id.size_bytes &&
-		       !memcmp(a->build_id.bytes, f->build_id.bytes, f->build_id.size_bytes);
-	return f->inode && a->inode == f->inode && a->inode_generation == f->inode_generation &&
-	       a->dev_major == f->dev_major && a->dev_minor == f->dev_minor &&
-	       !a->build_id.size_bytes;
+	if (f->id.build_id.size_bytes)
+		return buildid_same(&a->id.build_id, &f->id.build_id);
+	return f->id.inode && file_id_same_inode(&a->id, &f->id) &&
+	       a->id.inode_generation == f->id.inode_generation && !a->id.build_id.size_bytes;
 }
 
 static void complete(const void *ctx, struct resolver_file *f)
@@ -150,7 +148,7 @@ static void complete(const void *ctx, struct resolver_file *f)
 		f->segment_count = a->segment_count;
 		return;
 	}
-	f->not_read = h->count && f->inode && !f->build_id.size_bytes;
+	f->not_read = h->count && f->id.inode && !f->id.build_id.size_bytes;
 }
 
 struct search {
@@ -219,7 +217,7 @@ static int try_stores(struct search *s, const struct mount_paths *ns, const stru
 	bool hidden = false;
 	char *inside;
 
-	mount = f->facts.build_id.size_bytes || f->facts.sum.has_loaded
+	mount = f->facts.id.build_id.size_bytes || f->facts.sum.has_loaded
 			? mount_paths_find(ns, f->path, &inside)
 			: NULL;
 	if (mount) {

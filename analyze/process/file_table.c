@@ -7,24 +7,24 @@
 
 static bool same_file(const struct process_model_file *a, const struct process_model_file *b)
 {
-	return a->is_ksymbol == b->is_ksymbol && a->jit_pid == b->jit_pid && a->inode == b->inode &&
-	       a->inode_generation == b->inode_generation && a->dev_major == b->dev_major &&
-	       a->dev_minor == b->dev_minor && a->build_id.size_bytes == b->build_id.size_bytes &&
-	       !memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size_bytes);
+	return a->is_ksymbol == b->is_ksymbol && a->jit_pid == b->jit_pid &&
+	       file_id_same_inode(&a->id, &b->id) &&
+	       a->id.inode_generation == b->id.inode_generation &&
+	       buildid_same(&a->id.build_id, &b->id.build_id);
 }
 
 static uint64_t hash_file(const struct file_table *t, const struct process_model_file *file,
 			  uint32_t path)
 {
 	const struct hash_index *x = &t->index;
-	uint64_t device = (uint64_t)file->dev_major << 32 | file->dev_minor;
-	uint64_t hash = hash_index_pair(x, path, file->inode);
+	uint64_t hash = hash_index_pair(x, path, file->id.inode);
 
-	hash = hash_index_pair(x, hash, device);
-	hash = hash_index_pair(x, hash, file->inode_generation);
+	hash = hash_index_pair(x, hash, file_id_device(&file->id));
+	hash = hash_index_pair(x, hash, file->id.inode_generation);
 	hash = hash_index_pair(x, hash, (uint64_t)file->jit_pid << 1 | file->is_ksymbol);
 	return hash_index_pair(
-		x, hash, hash_index_bytes(x, file->build_id.bytes, file->build_id.size_bytes));
+		x, hash,
+		hash_index_bytes(x, file->id.build_id.bytes, file->id.build_id.size_bytes));
 }
 
 static int make_room(struct file_table *t)
@@ -69,7 +69,7 @@ static void link_nameless(struct file_table *t, uint32_t id)
 		hash_index_put(&t->by_path, hash, pos, id);
 		return;
 	}
-	if (!t->list[last].build_id.size_bytes)
+	if (!t->list[last].id.build_id.size_bytes)
 		t->nameless[id] = last;
 	hash_index_replace(&t->by_path, pos, id);
 }
@@ -100,7 +100,7 @@ int file_table_add(struct file_table *t, struct string_table *names,
 	t->list[id].path = string_table_text(names, path_id);
 	t->paths[id] = path_id;
 	hash_index_put(&t->index, hash, pos, id);
-	if (!file->build_id.size_bytes && !file->is_ksymbol)
+	if (!file->id.build_id.size_bytes && !file->is_ksymbol)
 		link_nameless(t, id);
 	*out = id;
 	return 0;
@@ -111,10 +111,10 @@ void file_table_add_build_id(struct file_table *t, uint32_t path, const struct b
 	uint64_t hash = hash_index_pair(&t->by_path, path, 0);
 	uint32_t pos, file = last_nameless(t, path, hash, &pos);
 
-	if (file == HASH_INDEX_NONE || t->list[file].build_id.size_bytes)
+	if (file == HASH_INDEX_NONE || t->list[file].id.build_id.size_bytes)
 		return; /* each of them got one before */
 	for (; file != HASH_INDEX_NONE; file = t->nameless[file])
-		t->list[file].build_id = *id;
+		t->list[file].id.build_id = *id;
 }
 
 int file_table_choose(struct file_table *t, struct string_table *names, const uint32_t *order,

@@ -15,14 +15,12 @@
 
 #include "format/base/hash_index.h"
 #include "analyze/base/string_table.h"
-#include "format/base/buildid.h"
+#include "format/base/file_id.h"
 
 /* A file, a kernel module, or a piece of code that the kernel made and named. */
 struct process_model_file {
 	const char *path; /* or "[kernel.kallsyms]_text", "//anon", a symbol's name ...; borrowed */
-	struct buildid build_id;
-	uint64_t inode, inode_generation;
-	uint32_t dev_major, dev_minor;
+	struct file_id id;
 	uint32_t jit_pid; /* not 0: code that this process made; its offsets are addresses */
 	bool is_ksymbol;  /* path is the symbol: a BPF program, a trampoline */
 };

@@ -38,21 +38,12 @@ static int add_mmap(struct side_queue *log, struct string_table *names,
 		    const struct perfrec_side *side, struct side_event *e)
 {
 	const struct perfrec_mmap *map = &side->mmap;
-	struct process_model_file file = {
-		.inode = map->inode,
-		.inode_generation = map->inode_generation,
-		.dev_major = map->dev_major,
-		.dev_minor = map->dev_minor,
-	};
+	const struct process_model_file file = { .id = map->id };
 
 	if (is_guest(side))
 		return -ENOENT;
 	if (is_empty(map))
 		return -EBADMSG;
-	if (map->build_id_bytes <= BUILDID_MAX_BYTES) {
-		memcpy(file.build_id.bytes, map->build_id, map->build_id_bytes);
-		file.build_id.size_bytes = map->build_id_bytes;
-	}
 	e->kind = SIDE_MAP;
 	e->pid = side_queue_map_pid(side->misc, map->pid);
 	e->start = map->start;

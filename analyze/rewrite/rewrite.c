@@ -284,7 +284,7 @@ static bool has_flag_without_build_id(const struct record *r, const struct perf_
 	return r->header->type == PERF_RECORD_MMAP2 &&
 	       r->header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
 	       !perfrec_side(r->header, r->header->size, attr, &side, NULL) &&
-	       !side.mmap.build_id_bytes;
+	       !side.mmap.id.build_id.size_bytes;
 }
 
 static void patch_id(struct rewrite *rw, uint8_t *at)

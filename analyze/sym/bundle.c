@@ -115,15 +115,15 @@ static void put_head(uint8_t *p, const struct bundle_head *h, size_t count, size
 	memset(p, 0, HEAD_BYTES);
 	le16_store(p, has_lines ? VERSION_LINES : VERSION_NAMES);
 	p[2] = h->trust;
-	p[3] = h->file.build_id.size_bytes;
+	p[3] = h->file.id.build_id.size_bytes;
 	le32_store(p + 4, (uint32_t)count);
 	le32_store(p + 8, (uint32_t)text_bytes);
-	le32_store(p + 12, h->file.dev_major);
-	le32_store(p + 16, h->file.dev_minor);
+	le32_store(p + 12, h->file.id.dev_major);
+	le32_store(p + 16, h->file.id.dev_minor);
 	p[20] = h->file.any_generation ? 0 : HAS_GENERATION;
-	le64_store(p + 24, h->file.inode);
-	le64_store(p + 56, h->file.inode_generation);
-	memcpy(p + 32, h->file.build_id.bytes, BUILDID_MAX_BYTES);
+	le64_store(p + 24, h->file.id.inode);
+	le64_store(p + 56, h->file.id.inode_generation);
+	memcpy(p + 32, h->file.id.build_id.bytes, BUILDID_MAX_BYTES);
 }
 
 static uint8_t *put_places(uint8_t *p, const struct bundle_place *places, size_t count,
@@ -273,16 +273,16 @@ static int read_head(struct bundle *b, const uint8_t *p, size_t size_bytes)
 		return -EBADMSG;
 	b->head = (struct bundle_head){
 		.file.path = b->texts,
-		.file.build_id.size_bytes = p[3],
-		.file.dev_major = le32_load(p + 12),
-		.file.dev_minor = le32_load(p + 16),
-		.file.inode = le64_load(p + 24),
-		.file.inode_generation = le64_load(p + 56),
+		.file.id.build_id.size_bytes = p[3],
+		.file.id.dev_major = le32_load(p + 12),
+		.file.id.dev_minor = le32_load(p + 16),
+		.file.id.inode = le64_load(p + 24),
+		.file.id.inode_generation = le64_load(p + 56),
 		.file.any_generation = !(p[20] & HAS_GENERATION),
 		.symbols = symbols,
 		.trust = p[2],
 	};
-	memcpy(b->head.file.build_id.bytes, p + 32, p[3]);
+	memcpy(b->head.file.id.build_id.bytes, p + 32, p[3]);
 	return check_places(b) && check_frames(b) ? 0 : -EBADMSG;
 }
 

@@ -475,7 +475,8 @@ int resolver_text(const struct resolver *r, uint32_t file, const char *path,
 	static const struct buildid none = { .size_bytes = 0 };
 	const struct known_file *f = symfile_cache_get(&r->files, file);
 
-	return source_text_read(&r->files.roots, f ? &f->aliases->as.build_id : &none, path, out);
+	return source_text_read(&r->files.roots, f ? &f->aliases->as.id.build_id : &none, path,
+				out);
 }
 
 uint64_t resolver_file_mtime_ns(const struct resolver *r, uint32_t file)
@@ -670,7 +671,7 @@ bool resolver_source(const struct resolver *r, uint32_t file, struct resolver_so
 	s = &f->sym;
 	*out = (struct resolver_source){
 		.path = f->aliases->as.path,
-		.build_id = f->aliases->as.build_id,
+		.build_id = f->aliases->as.id.build_id,
 		.asked = f->loaded,
 		.reason = s->reason,
 		/* The image of the vdso has no path. */

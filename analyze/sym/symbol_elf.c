@@ -129,7 +129,7 @@ void symbol_elf_encode(const struct bundle *b, struct outbuf *out)
 	out->bad |= texts.bad;
 	outbuf_done(&texts);
 	note_at = out->size_bytes;
-	add_note(&bundle_head(b)->file.build_id, out);
+	add_note(&bundle_head(b)->file.id.build_id, out);
 	head.e_shoff = out->size_bytes;
 	add_sections(out, code.p_memsz, texts_at, note_at, head.e_shoff - note_at);
 	if (!outbuf_ok(out))

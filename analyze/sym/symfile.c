@@ -300,8 +300,8 @@ bool symfile_load_debug(struct symfile *s, const struct name_roots *roots,
 	struct elf_file *debug = NULL;
 	enum name_reason reason = NAME_BAD_ELF;
 
-	if (!as->build_id.size_bytes ||
-	    file_search_debug(roots, &as->build_id, NULL, "", &s->debug))
+	if (!as->id.build_id.size_bytes ||
+	    file_search_debug(roots, &as->id.build_id, NULL, "", &s->debug))
 		return false;
 	if (elf_file_open(s->debug.fd, &debug)) {
 		located_done(&s->debug);
@@ -338,7 +338,7 @@ enum name_reason symfile_miss(const struct symfile *s)
 static bool reopen(int opener, const struct located *was, const struct resolver_file *as,
 		   struct located *out)
 {
-	const struct buildid *id = &as->build_id;
+	const struct buildid *id = &as->id.build_id;
 	struct buildid now;
 	struct stat st;
 	int fd;
@@ -358,7 +358,7 @@ bool symfile_reopen(int opener, const struct symfile *s, const struct resolver_f
 {
 	if (!reopen(opener, &s->file, as, out))
 		return false;
-	if (as->build_id.size_bytes || !file_search_other_sum(as, out->fd))
+	if (as->id.build_id.size_bytes || !file_search_other_sum(as, out->fd))
 		return true;
 	located_done(out);
 	return false;

@@ -15,7 +15,7 @@
 
 static bool has_id(const struct resolver_file *f)
 {
-	return f->build_id.size_bytes;
+	return f->id.build_id.size_bytes;
 }
 
 /* A build-id alone, or else path and inode. */
@@ -24,21 +24,19 @@ static uint64_t file_hash(const struct hash_index *x, const struct resolver_file
 	uint64_t hash;
 
 	if (has_id(f))
-		return hash_index_bytes(x, f->build_id.bytes, f->build_id.size_bytes);
-	hash = hash_index_pair(x, hash_index_bytes(x, f->path, strlen(f->path)), f->inode);
-	hash = hash_index_pair(x, hash, (uint64_t)f->dev_major << 32 | f->dev_minor);
+		return hash_index_bytes(x, f->id.build_id.bytes, f->id.build_id.size_bytes);
+	hash = hash_index_pair(x, hash_index_bytes(x, f->path, strlen(f->path)), f->id.inode);
+	hash = hash_index_pair(x, hash, file_id_device(&f->id));
 	return hash_index_pair(x, hash, f->jit_pid);
 }
 
 static bool file_equal(const struct resolver_file *a, const struct resolver_file *b)
 {
 	if (has_id(a) || has_id(b))
-		return a->build_id.size_bytes == b->build_id.size_bytes &&
-		       !memcmp(a->build_id.bytes, b->build_id.bytes, a->build_id.size_bytes);
-	return a->inode == b->inode && a->jit_pid == b->jit_pid && a->dev_major == b->dev_major &&
-	       a->dev_minor == b->dev_minor &&
+		return buildid_same(&a->id.build_id, &b->id.build_id);
+	return file_id_same_inode(&a->id, &b->id) && a->jit_pid == b->jit_pid &&
 	       (a->any_generation || b->any_generation ||
-		a->inode_generation == b->inode_generation) &&
+		a->id.inode_generation == b->id.inode_generation) &&
 	       !strcmp(a->path, b->path);
 }
 

@@ -186,6 +186,11 @@ int buildid_from_fd(int fd, struct buildid *out)
 	return err;
 }
 
+bool buildid_same(const struct buildid *a, const struct buildid *b)
+{
+	return a->size_bytes == b->size_bytes && !memcmp(a->bytes, b->bytes, a->size_bytes);
+}
+
 void buildid_hex(const struct buildid *id, char out[BUILDID_HEX_BYTES])
 {
 	static const char digits[] = "0123456789abcdef";

@@ -3,6 +3,7 @@
 #ifndef EBPREC_FORMAT_BASE_BUILDID_H
 #define EBPREC_FORMAT_BASE_BUILDID_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -19,6 +20,9 @@ int buildid_from_notes(const void *notes, size_t size_bytes, struct buildid *out
 /* Reads the program headers of an open ELF file by pread, then its notes.  -ENOENT: no id;
  * -EBADMSG: not ELF or broken; else errno. */
 int buildid_from_fd(int fd, struct buildid *out);
+
+/* Whether they are equal; two that are none are. */
+bool buildid_same(const struct buildid *a, const struct buildid *b);
 
 #define BUILDID_HEX_BYTES (2 * BUILDID_MAX_BYTES + 1)
 /* Lower-case hex with a NUL; "" for none. */

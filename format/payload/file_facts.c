@@ -37,14 +37,14 @@ size_t file_facts_encode(const struct file_facts *f, uint8_t out[FILE_FACTS_MAX_
 	uint32_t i;
 
 	memset(out, 0, FIXED_BYTES);
-	le32_store(out + 4, f->dev_major);
-	le32_store(out + 8, f->dev_minor);
-	out[12] = f->build_id.size_bytes;
+	le32_store(out + 4, f->id.dev_major);
+	le32_store(out + 8, f->id.dev_minor);
+	out[12] = f->id.build_id.size_bytes;
 	out[13] = (uint8_t)f->segment_count;
 	out[14] = (f->sum.has_loaded ? HAS_LOADED : 0) | (f->sum.has_spread ? HAS_SPREAD : 0);
-	memcpy(out + 16, f->build_id.bytes, BUILDID_MAX_BYTES);
-	le64_store(out + 40, f->inode);
-	le64_store(out + 48, f->inode_generation);
+	memcpy(out + 16, f->id.build_id.bytes, BUILDID_MAX_BYTES);
+	le64_store(out + 40, f->id.inode);
+	le64_store(out + 48, f->id.inode_generation);
 	le64_store(out + 56, f->size_bytes);
 	le64_store(out + 64, f->mtime_ns);
 	le64_store(out + 72, f->mount_namespace);
@@ -78,13 +78,13 @@ static bool get_fixed(struct cursor *c, struct file_facts *f)
 
 	if (!p || p[12] > BUILDID_MAX_BYTES || p[13] > FILE_FACTS_SEGMENTS_MAX)
 		return false;
-	f->dev_major = le32_load(p + 4);
-	f->dev_minor = le32_load(p + 8);
-	f->build_id.size_bytes = p[12];
+	f->id.dev_major = le32_load(p + 4);
+	f->id.dev_minor = le32_load(p + 8);
+	f->id.build_id.size_bytes = p[12];
 	f->segment_count = p[13];
-	memcpy(f->build_id.bytes, p + 16, f->build_id.size_bytes);
-	f->inode = le64_load(p + 40);
-	f->inode_generation = le64_load(p + 48);
+	memcpy(f->id.build_id.bytes, p + 16, f->id.build_id.size_bytes);
+	f->id.inode = le64_load(p + 40);
+	f->id.inode_generation = le64_load(p + 48);
 	f->size_bytes = le64_load(p + 56);
 	f->mtime_ns = le64_load(p + 64);
 	f->mount_namespace = le64_load(p + 72);

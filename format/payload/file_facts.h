@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/base/buildid.h"
+#include "format/base/file_id.h"
 #include "format/base/cursor.h"
 
 #define FILE_FACTS_SEGMENTS_MAX 8
@@ -41,11 +41,9 @@ struct file_facts_text {
 };
 
 struct file_facts {
-	uint32_t dev_major, dev_minor; /* as in the mapping */
-	uint64_t inode, inode_generation;
+	struct file_id id; /* as in the mapping */
 	uint64_t size_bytes, mtime_ns;
 	uint64_t mount_namespace; /* of the process that mapped it; inode number, 0: not known */
-	struct buildid build_id;
 	struct file_facts_sum sum;
 	uint32_t segment_count;
 	struct file_facts_segment segments[FILE_FACTS_SEGMENTS_MAX];

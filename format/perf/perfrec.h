@@ -15,6 +15,7 @@
 #include <stdint.h>
 
 #include "format/base/err.h"
+#include "format/base/file_id.h"
 
 /* The fields of PERF_RECORD_SAMPLE.  Fields whose bit is not in sample_type are 0 (cpu: -1). */
 struct perf_sample {
@@ -107,11 +108,8 @@ uint64_t perfrec_identifier(const void *rec, size_t size_bytes, const struct per
 struct perfrec_mmap { /* MMAP and MMAP2 */
 	uint32_t pid, tid;
 	uint64_t start, size_bytes, file_off_bytes;
-	uint32_t dev_major, dev_minor; /* 0 when there is a build-id, or in MMAP */
-	uint64_t inode, inode_generation;
+	struct file_id id;    /* nothing in MMAP */
 	uint32_t prot, flags; /* PROT_EXEC is assumed for MMAP without MISC_MMAP_DATA */
-	uint8_t build_id[20];
-	uint8_t build_id_bytes; /* 0: none */
 	const char *path;
 };
 

@@ -134,25 +134,26 @@ static bool has_build_id(const struct cursor *c, uint16_t misc, const struct per
 static const char *mmap_identity(struct cursor *c, uint16_t misc,
 				 const struct perf_event_attr *attr, struct perfrec_mmap *m)
 {
-	static const uint8_t none[sizeof(m->build_id)];
-	const uint8_t *id;
+	static const uint8_t none[BUILDID_MAX_BYTES];
+	struct buildid *build_id = &m->id.build_id;
+	const uint8_t *bytes;
 
 	if (!has_build_id(c, misc, attr)) {
-		m->dev_major = cursor_u32(c);
-		m->dev_minor = cursor_u32(c);
-		m->inode = cursor_u64(c);
-		m->inode_generation = cursor_u64(c);
+		m->id.dev_major = cursor_u32(c);
+		m->id.dev_minor = cursor_u32(c);
+		m->id.inode = cursor_u64(c);
+		m->id.inode_generation = cursor_u64(c);
 		return NULL;
 	}
-	m->build_id_bytes = cursor_u8(c);
+	build_id->size_bytes = cursor_u8(c);
 	cursor_skip(c, 3);
-	id = cursor_bytes(c, sizeof(m->build_id));
-	if (m->build_id_bytes > sizeof(m->build_id))
+	bytes = cursor_bytes(c, BUILDID_MAX_BYTES);
+	if (build_id->size_bytes > BUILDID_MAX_BYTES)
 		return "build-id longer than its room";
-	if (id)
-		memcpy(m->build_id, id, m->build_id_bytes);
-	if (!memcmp(m->build_id, none, m->build_id_bytes))
-		m->build_id_bytes = 0;
+	if (bytes)
+		memcpy(build_id->bytes, bytes, build_id->size_bytes);
+	if (!memcmp(build_id->bytes, none, build_id->size_bytes))
+		build_id->size_bytes = 0;
 	return NULL;
 }
 

@@ -337,7 +337,6 @@ static int collect_build_ids(const struct capture *c, struct build_id_list *list
 	static const struct perf_event_attr none;
 	struct record_iter *it;
 	struct perfrec_side side;
-	struct buildid id;
 	struct record rec;
 	size_t count;
 	const struct capture_attr *attrs = capture_attrs(c, &count);
@@ -349,11 +348,9 @@ static int collect_build_ids(const struct capture *c, struct build_id_list *list
 		if (rec.header->type != PERF_RECORD_MMAP2 ||
 		    perfrec_side(rec.header, rec.header->size, count ? &attrs->attr : &none, &side,
 				 NULL) ||
-		    !side.mmap.build_id_bytes || side.mmap.build_id_bytes > BUILDID_MAX_BYTES)
+		    !side.mmap.id.build_id.size_bytes)
 			continue;
-		id.size_bytes = side.mmap.build_id_bytes;
-		memcpy(id.bytes, side.mmap.build_id, sizeof(id.bytes));
-		err = build_id_list_add(list, &id, side.mmap.path,
+		err = build_id_list_add(list, &side.mmap.id.build_id, side.mmap.path,
 					(side.misc & PERF_RECORD_MISC_CPUMODE_MASK) ==
 						PERF_RECORD_MISC_KERNEL);
 		if (err == -ENOMEM)

@@ -84,17 +84,17 @@ size_t side_record_mmap2(struct side_record *r, const struct side_record_map *m)
 	put_u64(&b, m->start);
 	put_u64(&b, m->size_bytes);
 	put_u64(&b, m->file_off_bytes);
-	if (m->build_id.size_bytes) {
+	if (m->id.build_id.size_bytes) {
 		misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-		put_u8(&b, m->build_id.size_bytes);
+		put_u8(&b, m->id.build_id.size_bytes);
 		put_u8(&b, 0);
 		put_u16(&b, 0);
-		put_bytes(&b, m->build_id.bytes, BUILDID_MAX_BYTES);
+		put_bytes(&b, m->id.build_id.bytes, BUILDID_MAX_BYTES);
 	} else {
-		put_u32(&b, m->dev_major);
-		put_u32(&b, m->dev_minor);
-		put_u64(&b, m->inode);
-		put_u64(&b, m->inode_generation);
+		put_u32(&b, m->id.dev_major);
+		put_u32(&b, m->id.dev_minor);
+		put_u64(&b, m->id.inode);
+		put_u64(&b, m->id.inode_generation);
 	}
 	put_u32(&b, m->prot);
 	put_u32(&b, m->flags);

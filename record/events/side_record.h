@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/base/buildid.h"
+#include "format/base/file_id.h"
 
 #define SIDE_RECORD_TAIL_BYTES 32   /* pid, tid, time, cpu, 0, id: IDENTIFIER|TID|TIME|CPU */
 #define SIDE_RECORD_SPARE_OFF  12   /* of the 0 in the tail, from its end */
@@ -31,9 +31,7 @@ struct side_record {
 struct side_record_map {
 	uint32_t pid, tid; /* pid (uint32_t)-1: the kernel */
 	uint64_t start, size_bytes, file_off_bytes;
-	uint32_t dev_major, dev_minor;
-	uint64_t inode, inode_generation; /* generation 0: not known */
-	struct buildid build_id;          /* size_bytes 0: device and inode are written instead */
+	struct file_id id; /* without a build-id, device and inode are written instead */
 	uint32_t prot, flags;
 	const char *path;
 	uint64_t stamp;   /* of the file's size and times; 0: not known */

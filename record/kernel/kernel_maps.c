@@ -125,8 +125,8 @@ static int emit_kernel_map(struct sink *e, struct mapped_files *b,
 		end = UINT64_MAX;
 	m.size_bytes = end - m.start;
 	m.file_off_bytes = m.start;
-	notes_id("/sys/kernel/notes", &m.build_id);
-	mapped_files_name(b, &m.build_id, "[kernel.kallsyms]", true);
+	notes_id("/sys/kernel/notes", &m.id.build_id);
+	mapped_files_name(b, &m.id.build_id, "[kernel.kallsyms]", true);
 	snprintf(path, sizeof(path), "[kernel.kallsyms]%s", name);
 	m.path = path;
 	return emit_map(e, &m);
@@ -139,13 +139,13 @@ static int emit_module(struct sink *e, struct mapped_files *b, const struct kern
 	char path[PATH_MAX + 128], file[PATH_MAX];
 
 	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", mod->name);
-	notes_id(path, &m.build_id);
+	notes_id(path, &m.id.build_id);
 	if (modules_dep && kernel_module_file(modules_dep, mod->name, file, sizeof(file)))
 		snprintf(path, sizeof(path), "%s/%s", base, file);
 	else
 		snprintf(path, sizeof(path), "[%s]", mod->name);
 	m.path = path;
-	mapped_files_name(b, &m.build_id, path, true);
+	mapped_files_name(b, &m.id.build_id, path, true);
 	return emit_map(e, &m);
 }
 

@@ -157,9 +157,7 @@ static int attach_process(struct metric_object *o, const struct instrument_ctx *
 				 "process %u has no C library mapped", pid);
 	file.start = map->start;
 	file.size_bytes = map->end - map->start;
-	file.dev_major = map->dev_major;
-	file.dev_minor = map->dev_minor;
-	file.inode = map->inode;
+	file.id = map->id;
 	fd = map_file_open(&file);
 	if (fd < 0)
 		return note_fail(c->notes, fd, "name the allocator's file: --with heap:lib=FILE",

@@ -44,14 +44,13 @@ void hugepage_text_done(struct hugepage_text *t)
 
 static bool is_candidate(const struct side_record_map *m)
 {
-	return !m->inode && (m->prot & PROT_EXEC) && m->size_bytes >= HUGEPAGE_TEXT_MIN_BYTES &&
+	return !m->id.inode && (m->prot & PROT_EXEC) && m->size_bytes >= HUGEPAGE_TEXT_MIN_BYTES &&
 	       !strcmp(m->path, ANON);
 }
 
 static bool is_same_file(const struct proc_map *a, const struct proc_map *b)
 {
-	return a->inode && a->inode == b->inode && a->dev_major == b->dev_major &&
-	       a->dev_minor == b->dev_minor;
+	return a->id.inode && file_id_same_inode(&a->id, &b->id);
 }
 
 /*
@@ -63,9 +62,9 @@ static bool find_neighbours(struct look *t, const struct side_record_map *m, con
 	uint64_t end = m->start + m->size_bytes;
 	int more;
 
-	t->below.inode = t->above.inode = 0;
-	while (!t->above.inode && (more = proc_maps_next(&maps, &t->line)) != 0) {
-		if (more < 0 || !t->line.inode)
+	t->below.id.inode = t->above.id.inode = 0;
+	while (!t->above.id.inode && (more = proc_maps_next(&maps, &t->line)) != 0) {
+		if (more < 0 || !t->line.id.inode)
 			continue;
 		if (t->line.end <= m->start)
 			t->below = t->line;
@@ -84,10 +83,7 @@ static struct side_record_map as_of_file(const struct side_record_map *m,
 	struct side_record_map of = *m;
 
 	of.file_off_bytes = beside->file_off_bytes + (m->start - beside->start);
-	of.dev_major = beside->dev_major;
-	of.dev_minor = beside->dev_minor;
-	of.inode = beside->inode;
-	of.inode_generation = 0;
+	of.id = beside->id;
 	of.path = beside->path;
 	return of;
 }
@@ -276,7 +272,7 @@ static bool look(struct hugepage_text *t, struct side_record_map *m, const char 
 		l->now = NULL;
 	else if (err)
 		drop(&l->base);
-	return !err && m->inode;
+	return !err && m->id.inode;
 }
 
 bool hugepage_text_look(struct hugepage_text *t, struct side_record_map *m, const char *maps,

@@ -134,9 +134,7 @@ static int emit_map(struct proc_scan_job *j, uint64_t time_ns, const struct proc
 		.start = map->start,
 		.size_bytes = map->end - map->start,
 		.file_off_bytes = map->file_off_bytes,
-		.dev_major = map->dev_major,
-		.dev_minor = map->dev_minor,
-		.inode = map->inode,
+		.id = map->id,
 		.prot = map->prot,
 		.flags = map->flags,
 		.path = map->path[0] ? map->path : "//anon", /* perf's name for it */
@@ -145,12 +143,12 @@ static int emit_map(struct proc_scan_job *j, uint64_t time_ns, const struct proc
 	(void)hugepage_text_look(s->moved, &m, (const char *)j->maps.data,
 				 clock_ns(CLOCK_MONOTONIC));
 	if (vdso_is(s->vdso, m.path, m.size_bytes))
-		m.build_id = s->vdso->build_id;
+		m.id.build_id = s->vdso->build_id;
 	else
 		mapped_files_lookup(s->buildids, &m, j->as_of_ns);
 	if (!j->maps_only)
 		jit_symbols_map(s->jitfiles, &m);
-	mapped_files_name(s->buildids, &m.build_id, m.path, false);
+	mapped_files_name(s->buildids, &m.id.build_id, m.path, false);
 	if (s->unwmaps)
 		(void)process_maps_map(s->unwmaps, &m, time_ns);
 	s->map_count++;

@@ -101,10 +101,10 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h, uin
 		.start = le64_load(rec + 16),
 		.size_bytes = le64_load(rec + 24),
 		.file_off_bytes = le64_load(rec + 32),
-		.dev_major = le32_load(rec + 40),
-		.dev_minor = le32_load(rec + 44),
-		.inode = le64_load(rec + 48),
-		.inode_generation = le64_load(rec + 56),
+		.id = { .dev_major = le32_load(rec + 40),
+			.dev_minor = le32_load(rec + 44),
+			.inode = le64_load(rec + 48),
+			.inode_generation = le64_load(rec + 56) },
 		.prot = le32_load(rec + 64),
 		.flags = le32_load(rec + 68),
 		.path = (const char *)rec + 72,
@@ -116,18 +116,18 @@ static bool complete_mmap2(struct recording *r, struct perf_event_header *h, uin
 	h->misc &=
 		(uint16_t)~PERF_RECORD_MISC_MMAP_BUILD_ID; /* another listener's: mapped_files.h */
 	if (vdso_is(&r->vdso, m.path, m.size_bytes))
-		m.build_id = r->vdso.build_id;
+		m.id.build_id = r->vdso.build_id;
 	else
 		mapped_files_lookup(&r->buildids, &m, time_ns);
 	*out = m;
-	le64_store(rec + 56, m.inode_generation);
-	if (!m.build_id.size_bytes)
+	le64_store(rec + 56, m.id.inode_generation);
+	if (!m.id.build_id.size_bytes)
 		return true;
 	memset(rec + 40, 0, 24);
-	rec[40] = m.build_id.size_bytes;
-	memcpy(rec + 44, m.build_id.bytes, m.build_id.size_bytes);
+	rec[40] = m.id.build_id.size_bytes;
+	memcpy(rec + 44, m.id.build_id.bytes, m.id.build_id.size_bytes);
 	h->misc |= PERF_RECORD_MISC_MMAP_BUILD_ID;
-	mapped_files_name(&r->buildids, &m.build_id, m.path, false);
+	mapped_files_name(&r->buildids, &m.id.build_id, m.path, false);
 	return true;
 }
 
@@ -182,10 +182,10 @@ void recording_late_file(void *recording, struct side_record_map *m, uint64_t ti
 	struct recording *r = recording;
 	struct side_record rec = { .id = sink_side_id(&r->emit), .time_ns = time_ns };
 	/* Without a build-id, the generation that was made of size and times leads to the file's facts. */
-	bool is_known = m->build_id.size_bytes || m->inode_generation & MAPPED_FILES_STAMPED;
+	bool is_known = m->id.build_id.size_bytes || m->id.inode_generation & MAPPED_FILES_STAMPED;
 	int err = 0;
 
-	mapped_files_name(&r->buildids, &m->build_id, m->path, false);
+	mapped_files_name(&r->buildids, &m->id.build_id, m->path, false);
 	if (r->walker)
 		err = process_maps_renew(unwinder_maps(r->walker), m, time_ns);
 	if (!err && is_known && time_ns && time_ns >= r->emit.floor_ns)
@@ -201,7 +201,7 @@ static int emit_mapping(struct recording *r, struct side_record_map *m, uint64_t
 	int err = 0;
 
 	mapped_files_lookup(&r->buildids, m, time_ns);
-	mapped_files_name(&r->buildids, &m->build_id, m->path, false);
+	mapped_files_name(&r->buildids, &m->id.build_id, m->path, false);
 	size_bytes = side_record_mmap2(&rec, m);
 	if (r->walker)
 		err = unwinder_record(r->walker, (const struct perf_event_header *)rec.bytes, m,

@@ -220,7 +220,7 @@ uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map 
 
 	if (!r->count)
 		return 0;
-	mapped_files_key(m, key);
+	mapped_files_key(&m->id, key);
 	number = u64map_get(&r->by_file, key[0], key[1]);
 	if (!number)
 		return 0;
@@ -229,7 +229,7 @@ uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map 
 	    f->code_offset - m->file_off_bytes >= m->size_bytes)
 		return 0;
 	*base = m->start + (f->code_offset - m->file_off_bytes) - f->code_vaddr;
-	publish_file(r, m->dev_major, m->dev_minor, m->inode, *number);
+	publish_file(r, m->id.dev_major, m->id.dev_minor, m->id.inode, *number);
 	return *number;
 }
 
@@ -248,7 +248,7 @@ void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64
 		.tid = pid,
 		.start = SPLICE_BASE,
 		.size_bytes = 1ULL << RUNTIME_FRAME_BITS,
-		.build_id = names->build_id,
+		.id.build_id = names->build_id,
 		.prot = PROT_READ | PROT_EXEC,
 		.flags = MAP_PRIVATE,
 		.path = names->path,

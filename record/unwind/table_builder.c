@@ -130,7 +130,7 @@ static bool is_another(const struct side_record_map *m, int fd)
 {
 	struct stat st;
 
-	return m->inode_generation & MAPPED_FILES_STAMPED && m->stamp &&
+	return m->id.inode_generation & MAPPED_FILES_STAMPED && m->stamp &&
 	       (fstat(fd, &st) || mapped_files_stamp(&st) != m->stamp);
 }
 
@@ -290,7 +290,7 @@ static void open_given_up(struct io_job *base)
 int table_builder_put(struct table_builder *w, uint32_t number,
 		      const struct side_record_map *source)
 {
-	uint64_t device = (uint64_t)source->dev_major << 32 | source->dev_minor;
+	uint64_t device = file_id_device(&source->id);
 	struct table_opening *o = calloc(1, sizeof(*o));
 
 	if (!o)

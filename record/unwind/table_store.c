@@ -62,17 +62,17 @@ static void keys(const struct side_record_map *m, uint64_t *a, uint64_t *b)
 {
 	uint8_t id[24] = { 0 };
 
-	if (m->build_id.size_bytes)
-		memcpy(id, m->build_id.bytes, m->build_id.size_bytes);
+	if (m->id.build_id.size_bytes)
+		memcpy(id, m->id.build_id.bytes, m->id.build_id.size_bytes);
 	else
 		le64_store(id, m->stamp);
-	*a = ((uint64_t)m->dev_major << 32 | m->dev_minor) ^ le64_load(id) ^ le64_load(id + 16);
-	*b = m->inode ^ le64_load(id + 8);
+	*a = file_id_device(&m->id) ^ le64_load(id) ^ le64_load(id + 16);
+	*b = m->id.inode ^ le64_load(id + 8);
 }
 
 static bool is_file(const struct side_record_map *m)
 {
-	return m->inode && m->path[0] == '/' && m->path[1] != '/' && !m->is_stuck;
+	return m->id.inode && m->path[0] == '/' && m->path[1] != '/' && !m->is_stuck;
 }
 
 /* Another way to a file that is not read yet. */

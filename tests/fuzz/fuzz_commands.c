@@ -184,9 +184,9 @@ static void put_facts(struct cursor *in, FILE *to)
 
 	for (uint32_t count = 1 + draw_below(in, 4); count; count--) {
 		struct file_facts f = {
-			.dev_major = (uint32_t)draw_number(in),
-			.inode = draw_number(in),
-			.inode_generation = draw_number(in),
+			.id.dev_major = (uint32_t)draw_number(in),
+			.id.inode = draw_number(in),
+			.id.inode_generation = draw_number(in),
 			.size_bytes = draw_number(in),
 			.mount_namespace = draw_number(in),
 			.segment_count = draw_below(in, FILE_FACTS_SEGMENTS_MAX + 1),
@@ -195,7 +195,7 @@ static void put_facts(struct cursor *in, FILE *to)
 			.cgroup = draw_text(in),
 		};
 
-		f.build_id.size_bytes = (uint8_t)draw_below(in, BUILDID_MAX_BYTES + 1);
+		f.id.build_id.size_bytes = (uint8_t)draw_below(in, BUILDID_MAX_BYTES + 1);
 		for (uint32_t i = 0; i < f.segment_count; i++)
 			f.segments[i] = (struct file_facts_segment){ draw_number(in),
 								     draw_number(in),

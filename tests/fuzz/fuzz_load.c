@@ -259,9 +259,10 @@ static uint64_t hash_place(const struct process_model *m, const struct location 
 	file = process_model_file(m, p->file);
 	hash = hash_pair(&digest_key, hash,
 			 hash_bytes(&digest_key, file->path, strlen(file->path)));
-	hash = hash_pair(&digest_key, hash, file->inode << 32 ^ file->jit_pid);
-	return hash_pair(&digest_key, hash,
-			 hash_bytes(&digest_key, file->build_id.bytes, file->build_id.size_bytes));
+	hash = hash_pair(&digest_key, hash, file->id.inode << 32 ^ file->jit_pid);
+	return hash_pair(
+		&digest_key, hash,
+		hash_bytes(&digest_key, file->id.build_id.bytes, file->id.build_id.size_bytes));
 }
 
 static uint64_t hash_path(const struct process_model *m, const struct stack_counter *s,

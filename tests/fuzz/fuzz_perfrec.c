@@ -42,7 +42,7 @@ static void touch_side(const struct perfrec_side *s)
 	case PERF_RECORD_MMAP:
 	case PERF_RECORD_MMAP2:
 		str = s->mmap.path;
-		if (s->mmap.build_id_bytes > sizeof(s->mmap.build_id))
+		if (s->mmap.id.build_id.size_bytes > BUILDID_MAX_BYTES)
 			abort();
 		break;
 	case PERF_RECORD_COMM:

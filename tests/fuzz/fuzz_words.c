@@ -53,7 +53,7 @@ static void read_facts(const uint8_t *data, size_t size_bytes)
 
 	while (file_facts_next(&c, &f) > 0) {
 		if (f.segment_count > FILE_FACTS_SEGMENTS_MAX ||
-		    f.build_id.size_bytes > BUILDID_MAX_BYTES)
+		    f.id.build_id.size_bytes > BUILDID_MAX_BYTES)
 			abort();
 	}
 }

@@ -85,8 +85,8 @@ static inline struct resolver_file file_of(const char *path, bool with_id)
 	struct resolver_file f = { .path = path };
 
 	if (with_id) {
-		memcpy(f.build_id.bytes, ID, 20);
-		f.build_id.size_bytes = 20;
+		memcpy(f.id.build_id.bytes, ID, 20);
+		f.id.build_id.size_bytes = 20;
 	}
 	return f;
 }

@@ -73,7 +73,7 @@ static int add_maps(struct process *p, const struct process_model *m, uint32_t e
 		if (vec_reserve(&p->maps, &p->map_capacity, p->map_count + 1))
 			return -ENOMEM;
 		f = process_model_file(m, next.map.file);
-		buildid_hex(&f->build_id, next.build_id);
+		buildid_hex(&f->id.build_id, next.build_id);
 		next.path = strdup(f->path);
 		if (!next.path)
 			return -ENOMEM;

@@ -121,8 +121,7 @@ static enum name_reason reason_of(int err)
  */
 static bool is_another(const struct resolver_file *f, const struct stat *st)
 {
-	return f->inode && f->inode != st->st_ino && f->dev_major == major(st->st_dev) &&
-	       f->dev_minor == minor(st->st_dev);
+	return f->id.inode && f->id.inode != st->st_ino && file_id_is_on(&f->id, st->st_dev);
 }
 
 bool file_search_other_sum(const struct resolver_file *f, int fd)
@@ -146,7 +145,7 @@ static enum name_reason check_facts(const struct resolver_file *f, int fd, const
 {
 	uint64_t mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL +
 			    (uint64_t)st->st_mtim.tv_nsec;
-	bool same_inode = f->inode && st->st_ino == f->inode,
+	bool same_inode = f->id.inode && st->st_ino == f->id.inode,
 	     has_stat = f->size_bytes || f->mtime_ns;
 
 	*trust = same_inode ? NAME_BY_INODE : NAME_BY_PATH;
@@ -166,7 +165,7 @@ static enum name_reason check_facts(const struct resolver_file *f, int fd, const
 static enum name_reason open_checked(const struct name_roots *roots, const struct resolver_file *f,
 				     const char *path, bool deleted, struct located *out)
 {
-	bool has_id = f->build_id.size_bytes;
+	bool has_id = f->id.build_id.size_bytes;
 	enum name_trust trust = NAME_BY_BUILD_ID;
 	enum name_reason reason;
 	struct stat st;
@@ -178,7 +177,7 @@ static enum name_reason open_checked(const struct name_roots *roots, const struc
 	if (fd < 0)
 		return reason_of(fd);
 	if (has_id)
-		reason = check_id(fd, &f->build_id);
+		reason = check_id(fd, &f->id.build_id);
 	else
 		reason = check_facts(f, fd, &st, deleted, roots_is_host(roots->symfs), &trust);
 	if (reason != NAME_FOUND) {
@@ -263,7 +262,7 @@ static enum name_reason by_path(const struct name_roots *roots, const struct res
 	char *path;
 
 	if (!strcmp(f->path, VDSO_NAME))
-		return vdso_checked(roots, &f->build_id, out);
+		return vdso_checked(roots, &f->id.build_id, out);
 	reason = open_checked(roots, f, f->path, false, out);
 	if (reason == NAME_FOUND || path_bytes <= mark_bytes ||
 	    strcmp(f->path + path_bytes - mark_bytes, DELETED) != 0)
@@ -282,7 +281,7 @@ static bool by_checksum(const struct name_roots *roots, const struct resolver_fi
 {
 	char name[FILE_FACTS_COPY_NAME_BYTES];
 
-	if (f->build_id.size_bytes || !f->sum.has_loaded || !f->sum.has_spread)
+	if (f->id.build_id.size_bytes || !f->sum.has_loaded || !f->sum.has_spread)
 		return false;
 	file_facts_copy_name(&f->sum, f->size_bytes, f->mtime_ns, name);
 	for (size_t i = 0; i < roots->debug_dir_count; i++) {
@@ -302,7 +301,7 @@ enum name_reason file_search_open(const struct name_roots *roots, const struct r
 
 	if (!file_search_is_anonymous(f->path))
 		reason = by_path(roots, f, out);
-	else if (f->build_id.size_bytes) /* a program in a memfd: a copy may be here */
+	else if (f->id.build_id.size_bytes) /* a program in a memfd: a copy may be here */
 		reason = NAME_IN_MEMORY;
 	else
 		reason = NAME_ANONYMOUS;
@@ -310,10 +309,10 @@ enum name_reason file_search_open(const struct name_roots *roots, const struct r
 		return NAME_FOUND;
 	if (reason == NAME_FILE_GONE && f->not_read)
 		return NAME_NOT_READ;
-	if (!f->build_id.size_bytes)
+	if (!f->id.build_id.size_bytes)
 		return reason;
-	if (!file_search_by_id(roots, &f->build_id, false, out) ||
-	    !file_search_fetch(roots, &f->build_id, false, out))
+	if (!file_search_by_id(roots, &f->id.build_id, false, out) ||
+	    !file_search_fetch(roots, &f->id.build_id, false, out))
 		return NAME_FOUND;
 	return reason;
 }

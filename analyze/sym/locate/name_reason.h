@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/base/buildid.h"
+#include "format/base/file_id.h"
 #include "format/payload/file_facts.h"
 
 struct debuginfod;
@@ -70,18 +70,14 @@ struct name_roots {
 /* A file as the capture knows it. */
 struct resolver_file {
 	const char *path; /* as mapped; may end in " (deleted)" */
-	struct buildid build_id;
-	uint64_t inode; /* 0: not known */
-	uint64_t inode_generation;
+	struct file_id id;
 	bool any_generation; /* it was not recorded: the file is one of whatever generation */
-	uint32_t dev_major, dev_minor;
 	uint64_t size_bytes, mtime_ns; /* when it was recorded; both 0: not known */
 	struct file_facts_sum sum;     /* of one without a build-id, when it was recorded */
 	bool not_read; /* the recorder listed the files that it saw, and this is not among them */
 	const struct file_facts_segment *segments; /* executable ones; borrowed from hints */
 	uint32_t segment_count;
-	uint32_t
-		jit_pid; /* not 0: no file, but the code that this process made; offsets are addresses */
+	uint32_t jit_pid; /* not 0: no file, but the code of this process; offsets are addresses */
 };
 
 /* The symbols that a JIT compiler wrote for a process.  Borrowed until resolver_free(). */

@@ -277,17 +277,13 @@ void file_origin_file(struct file_origin *e, const struct side_record_map *m,
 {
 	uint8_t entry[FILE_FACTS_MAX_BYTES];
 	struct file_facts f = {
-		.dev_major = m->dev_major,
-		.dev_minor = m->dev_minor,
-		.inode = m->inode,
-		.inode_generation = m->inode_generation,
-		.build_id = m->build_id,
+		.id = m->id,
 		.path = { m->path, (uint16_t)strnlen(m->path, FILE_FACTS_TEXT_MAX) },
 		.mount_namespace = seen->mount_namespace,
 		.root = { seen->root, seen->root_bytes },
 		.cgroup = cgroup_in(&seen->cgroup),
 	};
-	struct file_origin_cache_file cache = { .build_id = m->build_id };
+	struct file_origin_cache_file cache = { .build_id = m->id.build_id };
 	size_t size;
 
 	f.size_bytes = (uint64_t)st->st_size;
@@ -298,7 +294,7 @@ void file_origin_file(struct file_origin *e, const struct side_record_map *m,
 	see_namespace(e, seen);
 	size = file_facts_encode(&f, entry);
 	outbuf_add(&e->files, entry, size);
-	mapped_files_key(m, cache.key);
+	mapped_files_key(&m->id, cache.key);
 	cache.mount_namespace = f.mount_namespace;
 	if (e->in_window)
 		(void)file_origin_cache_add(&e->cache, &cache, entry,

@@ -137,7 +137,7 @@ static void id_key(const struct buildid *id, uint64_t key[2])
 
 int file_origin_cache_see(struct u64map *mapped, const uint8_t *record, size_t size_bytes)
 {
-	struct side_record_map m = { 0 };
+	struct file_id id = { 0 };
 	uint64_t key[2];
 
 	if (le32_load(record) != PERF_RECORD_MMAP2 || size_bytes < 72 + SIDE_RECORD_TAIL_BYTES)
@@ -145,15 +145,15 @@ int file_origin_cache_see(struct u64map *mapped, const uint8_t *record, size_t s
 	if (le16_load(record + 4) & PERF_RECORD_MISC_MMAP_BUILD_ID) {
 		if (record[40] > BUILDID_MAX_BYTES)
 			return 0;
-		m.build_id.size_bytes = record[40];
-		memcpy(m.build_id.bytes, record + 44, record[40]);
-		id_key(&m.build_id, key);
+		id.build_id.size_bytes = record[40];
+		memcpy(id.build_id.bytes, record + 44, record[40]);
+		id_key(&id.build_id, key);
 	} else {
-		m.dev_major = le32_load(record + 40);
-		m.dev_minor = le32_load(record + 44);
-		m.inode = le64_load(record + 48);
-		m.inode_generation = le64_load(record + 56);
-		mapped_files_key(&m, key);
+		id.dev_major = le32_load(record + 40);
+		id.dev_minor = le32_load(record + 44);
+		id.inode = le64_load(record + 48);
+		id.inode_generation = le64_load(record + 56);
+		mapped_files_key(&id, key);
 	}
 	return u64map_put(mapped, key[0], key[1], 0);
 }

@@ -76,7 +76,8 @@ static int open_mount(const struct side_record_map *m)
 	int fd = -ENOENT;
 
 	if (!slurp("/proc/self/mountinfo", &mounts) && mounts.size_bytes)
-		point = inode_file_mount((const char *)mounts.data, m->dev_major, m->dev_minor);
+		point = inode_file_mount((const char *)mounts.data, m->id.dev_major,
+					 m->id.dev_minor);
 	outbuf_done(&mounts);
 	if (point) {
 		fd = open(point, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
@@ -84,8 +85,7 @@ static int open_mount(const struct side_record_map *m)
 	}
 	free(point);
 	/* Something else may lie over it. */
-	if (fd >= 0 && (fstat(fd, &st) || major(st.st_dev) != m->dev_major ||
-			minor(st.st_dev) != m->dev_minor)) {
+	if (fd >= 0 && (fstat(fd, &st) || !file_id_is_on(&m->id, st.st_dev))) {
 		close(fd);
 		fd = -ENOENT;
 	}
@@ -98,14 +98,14 @@ static int open_handle(int mount, const struct side_record_map *m)
 		struct file_handle head;
 		uint8_t bytes[12];
 	} handle = { .head.handle_bytes = 8, .head.handle_type = HANDLE_INO32_GEN };
-	uint32_t inode = (uint32_t)m->inode, generation = (uint32_t)m->inode_generation;
+	uint32_t inode = (uint32_t)m->id.inode, generation = (uint32_t)m->id.inode_generation;
 	uint8_t *to = handle.bytes;
 	int fd;
 
-	if (m->inode > UINT32_MAX) {
+	if (m->id.inode > UINT32_MAX) {
 		handle.head.handle_bytes = 12;
 		handle.head.handle_type = HANDLE_INO64_GEN;
-		memcpy(to, &m->inode, 8);
+		memcpy(to, &m->id.inode, 8);
 		to += 8;
 	} else {
 		memcpy(to, &inode, 4);
@@ -138,7 +138,8 @@ int inode_file_open(const struct side_record_map *m, char **path)
 	char link[40];
 
 	/* Those without a device of their own have other handles; without a generation it may be any file. */
-	if (!m->dev_major || !m->inode || !m->inode_generation || m->inode_generation > UINT32_MAX)
+	if (!m->id.dev_major || !m->id.inode || !m->id.inode_generation ||
+	    m->id.inode_generation > UINT32_MAX)
 		return -ENOENT;
 	mount = open_mount(m);
 	if (mount < 0)
@@ -148,7 +149,7 @@ int inode_file_open(const struct side_record_map *m, char **path)
 	if (at < 0)
 		return at;
 	snprintf(link, sizeof(link), "/proc/self/fd/%d", at);
-	if (!fstat(at, &st) && S_ISREG(st.st_mode) && st.st_ino == m->inode) {
+	if (!fstat(at, &st) && S_ISREG(st.st_mode) && st.st_ino == m->id.inode) {
 		fd = open(link, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 		fd = fd < 0 ? -errno : fd;
 	}

@@ -52,8 +52,7 @@ static void copy_mapping(struct copy *c, const struct proc_map *map, uint64_t mo
 /* Writable mappings have what the process made of them. */
 static bool is_of(const struct proc_map *map, const struct side_record_map *m)
 {
-	return map->inode == m->inode && map->dev_major == m->dev_major &&
-	       map->dev_minor == m->dev_minor && !(map->prot & PROT_WRITE);
+	return file_id_same_inode(&map->id, &m->id) && !(map->prot & PROT_WRITE);
 }
 
 static int copy_all(struct copy *c, const struct side_record_map *m, const char *maps,

@@ -28,9 +28,8 @@ static int checked(const struct side_record_map *m, int fd, bool same_device)
 
 	if (fd < 0)
 		return -errno;
-	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == m->inode &&
-	    (!same_device ||
-	     (major(st.st_dev) == m->dev_major && minor(st.st_dev) == m->dev_minor)))
+	if (!fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_ino == m->id.inode &&
+	    (!same_device || file_id_is_on(&m->id, st.st_dev)))
 		return fd;
 	close(fd);
 	return -ESTALE;
@@ -61,7 +60,7 @@ static int open_program(const struct side_record_map *m)
 	struct stat st;
 
 	snprintf(path, sizeof(path), "/proc/%u/exe", m->pid);
-	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_ino != m->inode)
+	if (stat(path, &st) || !S_ISREG(st.st_mode) || st.st_ino != m->id.inode)
 		return -ENOENT;
 	return checked(m, open(path, OPEN_FLAGS), true);
 }
@@ -127,7 +126,7 @@ static int stat_mapped(const struct side_record_map *m, int at, struct stat *st,
 	if (statx(at < 0 ? AT_FDCWD : at, path, AT_STATX_DONT_SYNC | (at < 0 ? 0 : AT_EMPTY_PATH),
 		  mask, &x))
 		return -errno;
-	if (!S_ISREG(x.stx_mode) || x.stx_ino != m->inode)
+	if (!S_ISREG(x.stx_mode) || x.stx_ino != m->id.inode)
 		return -ESTALE;
 	*st = (struct stat){
 		.st_ino = x.stx_ino,

@@ -62,11 +62,10 @@ void mapped_files_done(struct mapped_files *b)
 }
 
 /* An inode number may be given to another file; its generation then differs. */
-void mapped_files_key(const struct side_record_map *m, uint64_t key[2])
+void mapped_files_key(const struct file_id *id, uint64_t key[2])
 {
-	key[0] = ((uint64_t)m->dev_major << 32 | m->dev_minor) ^ m->inode_generation << 44 ^
-		 m->inode_generation >> 20;
-	key[1] = m->inode;
+	key[0] = file_id_device(id) ^ id->inode_generation << 44 ^ id->inode_generation >> 20;
+	key[1] = id->inode;
 }
 
 bool mapped_files_knows(const struct mapped_files *b, const uint64_t key[2])
@@ -126,8 +125,8 @@ uint64_t mapped_files_stamp(const struct stat *st)
 
 static bool is_weak(const struct side_record_map *m, const struct mapped_file *file)
 {
-	return !m->dev_major && !(m->inode_generation & MAPPED_FILES_STAMPED) &&
-	       (file->is_weak || !m->inode_generation);
+	return !m->id.dev_major && !(m->id.inode_generation & MAPPED_FILES_STAMPED) &&
+	       (file->is_weak || !m->id.inode_generation);
 }
 
 static bool is_recent(const struct mapped_file *file)
@@ -138,10 +137,10 @@ static bool is_recent(const struct mapped_file *file)
 /* For a file with weak numbers its size and times become the generation. */
 static void fill(struct side_record_map *m, const struct mapped_file *file)
 {
-	m->build_id = file->id;
+	m->id.build_id = file->id;
 	m->stamp = file->stamp;
 	if (is_weak(m, file) && file->stamp)
-		m->inode_generation = MAPPED_FILES_STAMPED | file->stamp >> 1;
+		m->id.inode_generation = MAPPED_FILES_STAMPED | file->stamp >> 1;
 }
 
 /* ---- reading, in a thread ---- */
@@ -231,7 +230,7 @@ static bool may_watch(const struct reading *r)
 {
 	return !r->file.is_copy &&
 	       (r->fs_type == OVERLAYFS_SUPER_MAGIC || r->fs_type == TMPFS_MAGIC) &&
-	       major(r->st.st_dev) == r->map.dev_major && minor(r->st.st_dev) == r->map.dev_minor;
+	       file_id_is_on(&r->map.id, r->st.st_dev);
 }
 
 /* Opens nothing.  The watch begins before the file is looked at. */
@@ -292,7 +291,7 @@ static void report_file_origin(struct mapped_files *b, struct reading *r)
 {
 	struct side_record_map as = r->map;
 
-	as.build_id = r->facts.build_id;
+	as.id.build_id = r->facts.build_id;
 	if (r->file.found_path)
 		as.path = r->file.found_path;
 	file_origin_file(b->file_origin, &as, &r->seen, &r->st, &r->facts);
@@ -318,7 +317,7 @@ static void take_file(struct mapped_files *b, struct reading *r)
 	r->known.id = r->facts.build_id;
 	r->known.stamp = mapped_files_stamp(&r->st);
 	fill(&r->map, &r->known);
-	mapped_files_key(&r->map, key);
+	mapped_files_key(&r->map.id, key);
 	if (memcmp(key, r->key, sizeof(key))) {
 		is_new = !mapped_files_knows(b, key);
 		remember(b, key, &r->known);
@@ -382,7 +381,7 @@ static void done(struct io_job *job)
 	r->watch = 0;
 	b->gone_pid = r->is_gone ? r->map.pid : 0;
 	b->asked_pid = r->map.pid;
-	b->asked_minor = r->map.dev_minor;
+	b->asked_minor = r->map.id.dev_minor;
 	b->asked_mount = r->mount;
 	if (r->file.fd >= 0)
 		take_file(b, r);
@@ -403,7 +402,7 @@ static void done(struct io_job *job)
 
 static void report_silence(struct mapped_files *b, const struct side_record_map *m, uint32_t user)
 {
-	uint64_t device = (uint64_t)m->dev_major << 32 | m->dev_minor;
+	uint64_t device = file_id_device(&m->id);
 
 	if (u64map_get(&b->silent, device, user))
 		return;
@@ -456,7 +455,7 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 	 * It may hang by its process, whose mmap lock is held, or by its device.  By user: a user
 	 * that can make a path hang must not affect the files of other users.
 	 */
-	device = (uint64_t)m->dev_major << 32 | m->dev_minor;
+	device = file_id_device(&m->id);
 	r->base.key = io_key(IO_KIND_FILE, device, m->pid);
 	r->base.group = io_key(IO_KIND_DEVICE, device, r->base.user);
 	if (b->file_origin) {
@@ -478,7 +477,7 @@ static void read_file(struct mapped_files *b, struct side_record_map *m, const u
 	struct reading *r = reading_new(b, m, key);
 	int err = r ? 0 : -ENOMEM;
 
-	if (r && !m->dev_major &&
+	if (r && !m->id.dev_major &&
 	    (file_watch_has_room(&b->watches) ||
 	     (known && file_watch_holds(&b->watches, known->watch))))
 		r->watch_fd = b->watches.fd;
@@ -512,7 +511,7 @@ static void read_file(struct mapped_files *b, struct side_record_map *m, const u
 static bool sees_by_same_mount(const struct mapped_files *b, const struct side_record_map *m,
 			       const struct mapped_file *file)
 {
-	return b->asked_pid == m->pid && b->asked_minor == m->dev_minor && file->mount &&
+	return b->asked_pid == m->pid && b->asked_minor == m->id.dev_minor && file->mount &&
 	       b->asked_mount == file->mount;
 }
 
@@ -533,9 +532,9 @@ void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint
 	struct mapped_file known;
 	uint64_t key[2];
 
-	if (!m->inode || m->path[0] != '/')
+	if (!m->id.inode || m->path[0] != '/')
 		return;
-	mapped_files_key(m, key);
+	mapped_files_key(&m->id, key);
 	if (recall(b, key, &known)) {
 		if (is_sure(b, m, &known))
 			fill(m, &known);

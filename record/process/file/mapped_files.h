@@ -111,8 +111,8 @@ int mapped_files_init(struct mapped_files *b, struct io_timeout *io, const char 
 void mapped_files_done(struct mapped_files *b);
 
 /*
- * Fills m->build_id of a file-backed mapping of process m->pid, from the file when it is new.
- * Leaves it empty when there is none or the file cannot be read.  m->inode_generation becomes the
+ * Fills m->id.build_id of a file-backed mapping of process m->pid, from the file when it is new.
+ * Leaves it empty when there is none or the file cannot be read.  m->id.inode_generation becomes the
  * number that distinguishes the file from others with its device and inode.  m->is_stuck: the file
  * did not answer yet, and on_late() may be called for the mapping, with this time.
  */
@@ -122,7 +122,7 @@ void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint
 uint64_t mapped_files_stamp(const struct stat *st);
 
 /* The key of a file, and whether it is known: if not, file_origin will get it again. */
-void mapped_files_key(const struct side_record_map *m, uint64_t key[2]);
+void mapped_files_key(const struct file_id *id, uint64_t key[2]);
 bool mapped_files_knows(const struct mapped_files *b, const uint64_t key[2]);
 
 /* Adds a file to the BUILD_ID section, when it has an id.  kernel: it is the kernel or a module. */

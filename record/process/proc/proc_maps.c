@@ -88,7 +88,7 @@ static bool inode(const char **p, const char *end, uint64_t *out)
 int proc_maps_next(const char **text, struct proc_map *out)
 {
 	const char *p = *text, *end;
-	uint64_t major, minor;
+	uint64_t major, minor, inode_number;
 
 	if (!*p)
 		return 0;
@@ -97,12 +97,13 @@ int proc_maps_next(const char **text, struct proc_map *out)
 	if (!number(&p, end, 16, '-', &out->start) || !number(&p, end, 16, ' ', &out->end) ||
 	    !permissions(&p, end, out) || !number(&p, end, 16, ' ', &out->file_off_bytes) ||
 	    !number(&p, end, 16, ':', &major) || !number(&p, end, 16, ' ', &minor) ||
-	    !inode(&p, end, &out->inode))
+	    !inode(&p, end, &inode_number))
 		return -EBADMSG;
 	if (out->start >= out->end || major > UINT32_MAX || minor > UINT32_MAX)
 		return -EBADMSG;
-	out->dev_major = (uint32_t)major;
-	out->dev_minor = (uint32_t)minor;
+	out->id = (struct file_id){ .dev_major = (uint32_t)major,
+				    .dev_minor = (uint32_t)minor,
+				    .inode = inode_number };
 	copy_path(p, end, out->path);
 	return 1;
 }

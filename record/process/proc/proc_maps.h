@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "format/base/file_id.h"
+
 #define PROC_MAPS_PATH_MAX 4096 /* with the NUL; a longer one is cut */
 
 #define PROC_MAPS_TEXT_MAX \
@@ -13,10 +15,9 @@
 
 struct proc_map {
 	uint64_t start, end, file_off_bytes;
-	uint32_t prot;  /* PROT_READ | PROT_WRITE | PROT_EXEC */
-	uint32_t flags; /* MAP_PRIVATE or MAP_SHARED */
-	uint32_t dev_major, dev_minor;
-	uint64_t inode;
+	uint32_t prot;     /* PROT_READ | PROT_WRITE | PROT_EXEC */
+	uint32_t flags;    /* MAP_PRIVATE or MAP_SHARED */
+	struct file_id id; /* device and inode; the rest is not known */
 	/* As the kernel writes it: " (deleted)" may follow, also as part of a name; "" for anonymous
 	 * memory.  The kernel's one escape (\012 for a newline) is undone. */
 	char path[PROC_MAPS_PATH_MAX];

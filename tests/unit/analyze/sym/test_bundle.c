@@ -14,10 +14,10 @@
 
 static const struct bundle_head head = {
 	.file = { .path = "/usr/bin/app",
-		  .build_id = { "\x01\x02\x03", 3 },
-		  .inode = 7,
-		  .dev_major = 8,
-		  .dev_minor = 1 },
+		  .id.build_id = { "\x01\x02\x03", 3 },
+		  .id.inode = 7,
+		  .id.dev_major = 8,
+		  .id.dev_minor = 1 },
 	.symbols = "/usr/lib/debug/app.debug",
 	.trust = NAME_BY_BUILD_ID,
 };
@@ -49,8 +49,8 @@ static void bundle_comes_back(void **state)
 	assert_string_equal(bundle_head(b)->file.path, head.file.path);
 	assert_string_equal(bundle_head(b)->symbols, head.symbols);
 	assert_int_equal(bundle_head(b)->trust, head.trust);
-	assert_true(bundle_head(b)->file.inode == 7);
-	assert_int_equal(bundle_head(b)->file.build_id.size_bytes, 3);
+	assert_true(bundle_head(b)->file.id.inode == 7);
+	assert_int_equal(bundle_head(b)->file.id.build_id.size_bytes, 3);
 	assert_true(bundle_find(b, 0x1000, false, &p));
 	assert_string_equal(p.name, "main");
 	assert_true(bundle_find(b, 0x2000, false, &p));
@@ -70,7 +70,7 @@ static void bundle_comes_back(void **state)
 static void bundle_of_nothing(void **state)
 {
 	struct bundle_head bare = { .file.path = "",
-				    .file.inode_generation = 0x123456789,
+				    .file.id.inode_generation = 0x123456789,
 				    .symbols = "" };
 	struct bundle_place p;
 	struct bundle *b;
@@ -81,7 +81,7 @@ static void bundle_of_nothing(void **state)
 	assert_int_equal(bundle_decode(data, size_bytes, &b), 0);
 	assert_int_equal(bundle_count(b), 0);
 	assert_false(bundle_find(b, 0, false, &p));
-	assert_true(bundle_head(b)->file.inode_generation == 0x123456789);
+	assert_true(bundle_head(b)->file.id.inode_generation == 0x123456789);
 	assert_false(bundle_head(b)->file.any_generation);
 	bundle_free(b);
 	/* As written before generations were. */
@@ -264,7 +264,7 @@ static void tables_of_a_file_become_one(void **state)
 	elsewhere.file.path = "/proc/7/root/usr/bin/app"; /* the build-id identifies the file */
 	assert_int_equal(bundle_encode(&elsewhere, places, 3, &frames, &data, &size_bytes), 0);
 	assert_int_equal(bundle_merge_add(&j, decoded(data, size_bytes), 30), 0);
-	elsewhere.file.build_id.bytes[0]++;
+	elsewhere.file.id.build_id.bytes[0]++;
 	assert_int_equal(bundle_encode(&elsewhere, places, 3, NULL, &data, &size_bytes), 0);
 	assert_int_equal(bundle_merge_add(&j, decoded(data, size_bytes), 8), 0);
 

@@ -147,13 +147,13 @@ static void resolve_many_files_keep_their_ids(void **state)
 	uint32_t i;
 
 	for (i = 0; i < 3000; i++) {
-		struct resolver_file f = { .path = path, .inode = i / 2 };
+		struct resolver_file f = { .path = path, .id.inode = i / 2 };
 
 		snprintf(path, sizeof(path), "/gone/%u", i & 1);
 		assert_int_equal(resolver_add_file(r, &f), i);
 	}
 	for (i = 0; i < 3000; i++) {
-		struct resolver_file f = { .path = path, .inode = i / 2 };
+		struct resolver_file f = { .path = path, .id.inode = i / 2 };
 
 		snprintf(path, sizeof(path), "/gone/%u", i & 1);
 		assert_int_equal(resolver_add_file(r, &f), i);
@@ -196,7 +196,7 @@ static void resolve_padded_build_ids_are_equal(void **state)
 {
 	struct env *e = *state;
 	struct resolver *r = resolver_of(e->root, NULL);
-	struct resolver_file f = { .path = "/app", .build_id = { "\xff", 20 } };
+	struct resolver_file f = { .path = "/app", .id.build_id = { "\xff", 20 } };
 	const struct resolved *x;
 
 	sh(e, "cp $f/layout.other-id $r/app"); /* its id is ff, one byte */
@@ -278,10 +278,10 @@ static void resolve_deleted_files_need_proof(void **state)
 	snprintf(path, sizeof(path), "%s/app", e->root);
 	assert_int_equal(stat(path, &st), 0);
 	f = file_of("/app (deleted)", false);
-	f.inode = st.st_ino;
+	f.id.inode = st.st_ino;
 	assert_string_equal(resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->name,
 			    "f_sized");
-	f.inode = st.st_ino + 1;
+	f.id.inode = st.st_ino + 1;
 	assert_int_equal(resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->reason,
 			 NAME_FILE_GONE);
 	resolver_free(r);
@@ -318,7 +318,8 @@ static void resolve_without_an_id_size_and_time_decide(void **state)
 		uint32_t id;
 		bool same = i == 0;
 
-		f.inode = (uint64_t)i + 1; /* another one may well be the same file on overlayfs */
+		f.id.inode = (uint64_t)i +
+			     1; /* another one may well be the same file on overlayfs */
 		f.size_bytes = (uint64_t)st.st_size + (i == 1);
 		f.mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ULL +
 			     (uint64_t)st.st_mtim.tv_nsec + (i == 2);
@@ -333,12 +334,12 @@ static void resolve_without_an_id_size_and_time_decide(void **state)
 	}
 	/* Nothing was recorded but the inode: a hint, or a guess. */
 	f = file_of("/app", false);
-	f.inode = st.st_ino;
+	f.id.inode = st.st_ino;
 	i = (int)resolver_add_file(r, &f);
 	assert_int_equal(resolver_user(r, (uint32_t)i, OFF_F_SIZED, false)->reason, NAME_FOUND);
 	assert_true(resolver_source(r, (uint32_t)i, &source));
 	assert_int_equal(source.trust, NAME_BY_INODE);
-	f.inode++;
+	f.id.inode++;
 	i = (int)resolver_add_file(r, &f);
 	assert_int_equal(resolver_user(r, (uint32_t)i, OFF_F_SIZED, false)->reason, NAME_FOUND);
 	assert_true(resolver_source(r, (uint32_t)i, &source));
@@ -368,7 +369,7 @@ static void resolve_without_an_id_the_checksum_decides(void **state)
 		struct resolver_source source;
 		uint32_t id;
 
-		f.inode = i + 1;
+		f.id.inode = i + 1;
 		f.size_bytes = has_stat ? (uint64_t)st.st_size : 0;
 		f.mtime_ns = has_stat ? (uint64_t)st.st_mtim.tv_sec * 1000000000ULL +
 						(uint64_t)st.st_mtim.tv_nsec
@@ -384,7 +385,7 @@ static void resolve_without_an_id_the_checksum_decides(void **state)
 	}
 	/* Another file that had the same numbers is one of its own. */
 	other = f;
-	other.inode_generation = 7;
+	other.id.inode_generation = 7;
 	other.sum = sum;
 	assert_int_not_equal(resolver_add_file(r, &other), resolver_add_file(r, &f));
 	assert_int_equal(resolver_user(r, resolver_add_file(r, &other), OFF_F_SIZED, false)->reason,
@@ -453,9 +454,9 @@ static void resolve_another_inode_at_the_path_is_another_file(void **state)
 		enum name_reason want = NAME_FOUND;
 
 		f = file_of(path, false);
-		f.dev_major = major(st.st_dev) + elsewhere; /* overlayfs, btrfs */
-		f.dev_minor = minor(st.st_dev);
-		f.inode = st.st_ino + other;
+		f.id.dev_major = major(st.st_dev) + elsewhere; /* overlayfs, btrfs */
+		f.id.dev_minor = minor(st.st_dev);
+		f.id.inode = st.st_ino + other;
 		f.not_read = i & 4; /* the recorder would have read what is there */
 		if (other && f.not_read)
 			want = NAME_NOT_READ;
@@ -470,12 +471,12 @@ static void resolve_another_inode_at_the_path_is_another_file(void **state)
 	struct resolver *r = resolver_of(e->root, NULL);
 
 	f = file_of("/app", false);
-	f.inode = st.st_ino + 1;
+	f.id.inode = st.st_ino + 1;
 	f.not_read = true;
 	assert_int_equal(resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->reason,
 			 NAME_FOUND);
 	f.path = "/missing";
-	f.inode++;
+	f.id.inode++;
 	assert_int_equal(resolver_user(r, resolver_add_file(r, &f), OFF_F_SIZED, false)->reason,
 			 NAME_NOT_READ);
 	resolver_free(r);
@@ -587,7 +588,7 @@ static void resolve_unknown_ids_have_no_map(void **state)
 
 static void paths_of_one_build_id_are_stored_up_to_a_limit(void **state)
 {
-	struct resolver_file f = { .build_id = { .bytes = { 1 }, .size_bytes = 20 } };
+	struct resolver_file f = { .id.build_id = { .bytes = { 1 }, .size_bytes = 20 } };
 	struct symfile_cache files = { 0 };
 	unsigned count = 0;
 	char path[32];

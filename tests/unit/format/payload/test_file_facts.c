@@ -21,14 +21,14 @@
 	}
 
 static const struct file_facts example = {
-	.dev_major = 8,
-	.dev_minor = 1,
-	.inode = 0x123456789a,
-	.inode_generation = 7,
+	.id.dev_major = 8,
+	.id.dev_minor = 1,
+	.id.inode = 0x123456789a,
+	.id.inode_generation = 7,
 	.size_bytes = 1000,
 	.mtime_ns = 1700000000123456789,
 	.mount_namespace = 4026531832,
-	.build_id = { "\x01\x02\x03", 3 },
+	.id.build_id = { "\x01\x02\x03", 3 },
 	.sum = { 0x12345678, 0x9abcdef0, true, true },
 	.segment_count = 2,
 	.segments = { { 0x401000, 0x1000, 0x300 }, { 0x413000, 0x3000, 0x20 } },
@@ -45,13 +45,14 @@ static void assert_text(const struct file_facts_text *got, const struct file_fac
 
 static void assert_facts(const struct file_facts *got, const struct file_facts *want)
 {
-	assert_int_equal(got->dev_major, want->dev_major);
-	assert_int_equal(got->dev_minor, want->dev_minor);
-	assert_true(got->inode == want->inode && got->inode_generation == want->inode_generation);
+	assert_int_equal(got->id.dev_major, want->id.dev_major);
+	assert_int_equal(got->id.dev_minor, want->id.dev_minor);
+	assert_true(got->id.inode == want->id.inode &&
+		    got->id.inode_generation == want->id.inode_generation);
 	assert_true(got->size_bytes == want->size_bytes && got->mtime_ns == want->mtime_ns);
 	assert_true(got->mount_namespace == want->mount_namespace);
-	assert_int_equal(got->build_id.size_bytes, want->build_id.size_bytes);
-	assert_memory_equal(got->build_id.bytes, want->build_id.bytes, BUILDID_MAX_BYTES);
+	assert_int_equal(got->id.build_id.size_bytes, want->id.build_id.size_bytes);
+	assert_memory_equal(got->id.build_id.bytes, want->id.build_id.bytes, BUILDID_MAX_BYTES);
 	assert_int_equal(got->sum.loaded_crc, want->sum.loaded_crc);
 	assert_int_equal(got->sum.spread_crc, want->sum.spread_crc);
 	assert_int_equal(got->sum.has_loaded, want->sum.has_loaded);

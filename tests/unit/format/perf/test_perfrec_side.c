@@ -67,10 +67,10 @@ static void perfrec_kernel_mmap2_has_its_build_id(void **state)
 	assert_true(s.mmap.file_off_bytes == 0x4000);
 	assert_int_equal(s.mmap.prot, PROT_READ | PROT_EXEC);
 	assert_int_equal(s.mmap.flags, MAP_PRIVATE);
-	assert_int_equal(s.mmap.build_id_bytes, 20);
-	assert_int_equal(s.mmap.build_id[0], 0x15);
-	assert_int_equal(s.mmap.build_id[19], 0x98);
-	assert_true(!s.mmap.inode && !s.mmap.dev_major);
+	assert_int_equal(s.mmap.id.build_id.size_bytes, 20);
+	assert_int_equal(s.mmap.id.build_id.bytes[0], 0x15);
+	assert_int_equal(s.mmap.id.build_id.bytes[19], 0x98);
+	assert_true(!s.mmap.id.inode && !s.mmap.id.dev_major);
 	assert_string_equal(s.mmap.path, "/usr/bin/ls");
 	assert_true(s.id.time_ns == 1159818591750 && s.id.pid == 9127 && s.id.cpu == -1);
 }
@@ -103,11 +103,11 @@ static void perfrec_build_id_length_is_checked(void **state)
 	assert_int_equal(perfrec_side(bytes, sizeof(bytes), &kernel_attr, &s, NULL), -EBADMSG);
 	bytes[0x28] = 8;
 	assert_int_equal(perfrec_side(bytes, sizeof(bytes), &kernel_attr, &s, NULL), 0);
-	assert_int_equal(s.mmap.build_id_bytes, 8);
-	assert_int_equal(s.mmap.build_id[8], 0);
+	assert_int_equal(s.mmap.id.build_id.size_bytes, 8);
+	assert_int_equal(s.mmap.id.build_id.bytes[8], 0);
 	memset(bytes + 0x2c, 0, 20);
 	assert_int_equal(perfrec_side(bytes, sizeof(bytes), &kernel_attr, &s, NULL), 0);
-	assert_int_equal(s.mmap.build_id_bytes, 0); /* an id of zeroes is none */
+	assert_int_equal(s.mmap.id.build_id.size_bytes, 0); /* an id of zeroes is none */
 }
 
 /* MMAP2 of /bin/x at 0x1000, of 0x2000 bytes, from 0x3000 of inode 12345 on 254:minor. */
@@ -138,15 +138,16 @@ static void perfrec_build_id_bit_of_another_event_is_not_believed(void **state)
 
 	put_mmap2(&r, PERF_RECORD_MISC_USER | PERF_RECORD_MISC_MMAP_BUILD_ID, 0);
 	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &side_attr, &s, NULL), 0);
-	assert_true(s.mmap.dev_major == 254 && s.mmap.inode == 12345 && !s.mmap.build_id_bytes);
+	assert_true(s.mmap.id.dev_major == 254 && s.mmap.id.inode == 12345 &&
+		    !s.mmap.id.build_id.size_bytes);
 	r.bytes[40] = 20; /* put in later, with the length that ids have */
 	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &side_attr, &s, NULL), 0);
-	assert_int_equal(s.mmap.build_id_bytes, 20);
+	assert_int_equal(s.mmap.id.build_id.size_bytes, 20);
 	asked.build_id = 1;
 	r.bytes[40] = 8;
 	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &asked, &s, NULL), 0);
-	assert_int_equal(s.mmap.build_id_bytes, 8);
-	assert_int_equal(s.mmap.inode, 0);
+	assert_int_equal(s.mmap.id.build_id.size_bytes, 8);
+	assert_int_equal(s.mmap.id.inode, 0);
 }
 
 static void perfrec_mmap2_without_build_id_has_the_inode(void **state)
@@ -156,9 +157,9 @@ static void perfrec_mmap2_without_build_id_has_the_inode(void **state)
 
 	put_mmap2(&r, PERF_RECORD_MISC_USER, 1);
 	assert_int_equal(perfrec_side(r.bytes, r.size_bytes, &side_attr, &s, NULL), 0);
-	assert_true(s.mmap.pid == 7 && s.mmap.tid == 8 && s.mmap.dev_major == 254);
-	assert_true(s.mmap.dev_minor == 1 && s.mmap.inode == 12345 &&
-		    s.mmap.inode_generation == 6 && !s.mmap.build_id_bytes);
+	assert_true(s.mmap.pid == 7 && s.mmap.tid == 8 && s.mmap.id.dev_major == 254);
+	assert_true(s.mmap.id.dev_minor == 1 && s.mmap.id.inode == 12345 &&
+		    s.mmap.id.inode_generation == 6 && !s.mmap.id.build_id.size_bytes);
 	assert_string_equal(s.mmap.path, "/bin/x");
 	check_tail(&s.id);
 	memset(r.bytes + 72, 'x', 8); /* a path that runs into the sample id */

@@ -42,9 +42,9 @@ static void siderec_mmap2_has_the_build_id_or_the_inode(void **state)
 				     .start = 0x1000,
 				     .size_bytes = 0x2000,
 				     .file_off_bytes = 0x3000,
-				     .dev_major = 8,
-				     .dev_minor = 1,
-				     .inode = 99,
+				     .id.dev_major = 8,
+				     .id.dev_minor = 1,
+				     .id.inode = 99,
 				     .prot = 5,
 				     .flags = 2,
 				     .path = "/usr/bin/ünïcode" };
@@ -53,15 +53,15 @@ static void siderec_mmap2_has_the_build_id_or_the_inode(void **state)
 	assert_int_equal(s.type, PERF_RECORD_MMAP2);
 	assert_true(s.mmap.pid == 1 && s.mmap.tid == 2 && s.mmap.start == 0x1000 &&
 		    s.mmap.size_bytes == 0x2000 && s.mmap.file_off_bytes == 0x3000);
-	assert_true(s.mmap.dev_major == 8 && s.mmap.dev_minor == 1 && s.mmap.inode == 99);
-	assert_true(s.mmap.prot == 5 && s.mmap.flags == 2 && s.mmap.build_id_bytes == 0);
+	assert_true(s.mmap.id.dev_major == 8 && s.mmap.id.dev_minor == 1 && s.mmap.id.inode == 99);
+	assert_true(s.mmap.prot == 5 && s.mmap.flags == 2 && s.mmap.id.build_id.size_bytes == 0);
 	assert_string_equal(s.mmap.path, m.path);
-	m.build_id.size_bytes = 20;
-	memcpy(m.build_id.bytes, "01234567890123456789", 20);
+	m.id.build_id.size_bytes = 20;
+	memcpy(m.id.build_id.bytes, "01234567890123456789", 20);
 	s = decode(&r, side_record_mmap2(&r, &m));
-	assert_int_equal(s.mmap.build_id_bytes, 20);
-	assert_memory_equal(s.mmap.build_id, m.build_id.bytes, 20);
-	assert_int_equal(s.mmap.inode, 0);
+	assert_int_equal(s.mmap.id.build_id.size_bytes, 20);
+	assert_memory_equal(s.mmap.id.build_id.bytes, m.id.build_id.bytes, 20);
+	assert_int_equal(s.mmap.id.inode, 0);
 }
 
 static void siderec_of_the_kernel_has_the_kernels_mode(void **state)

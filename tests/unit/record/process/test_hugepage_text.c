@@ -115,7 +115,7 @@ static bool is_found(struct fixture *f, uint64_t now_ns)
 	bool found = hugepage_text_look(&f->t, &m, NULL, now_ns);
 
 	if (!found) {
-		assert_int_equal(m.inode, 0);
+		assert_int_equal(m.id.inode, 0);
 		assert_int_equal(m.file_off_bytes, was.file_off_bytes);
 		assert_string_equal(m.path, "//anon");
 	}
@@ -131,7 +131,7 @@ static void same_code_is_of_the_file(void **state)
 	assert_int_equal(stat(f->path, &st), 0);
 	assert_true(hugepage_text_look(&f->t, &m, NULL, 0));
 	assert_string_equal(m.path, f->path);
-	assert_int_equal(m.inode, st.st_ino);
+	assert_int_equal(m.id.inode, st.st_ino);
 	assert_int_equal(m.file_off_bytes, 4 * MIB);
 	assert_int_equal(m.start, (uint64_t)(uintptr_t)f->moved);
 	assert_int_equal(m.size_bytes, 4 * MIB);

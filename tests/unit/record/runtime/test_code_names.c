@@ -94,7 +94,7 @@ static void places_have_the_name_file_and_line_of_their_code(void **state)
 	b = read_back(&c, 0);
 	assert_int_equal(bundle_count(b), 3);
 	assert_string_equal(bundle_head(b)->file.path, "[python]");
-	assert_memory_equal(bundle_head(b)->file.build_id.bytes, "0123456789abcdefghi", 20);
+	assert_memory_equal(bundle_head(b)->file.id.build_id.bytes, "0123456789abcdefghi", 20);
 	check(b, AT(1, 2), false, "py::Work.run (load.py)", "/srv/app/load.py", 7);
 	check(b, AT(1, 6), true, "py::Work.run (load.py)", "/srv/app/load.py", 9);
 	check(b, AT(2, 0), true, "py::<module> (json/__init__.py)", "/usr/lib/json/__init__.py", 7);

@@ -138,9 +138,9 @@ static void map(struct env *e, uint32_t pid, int file, uint64_t start, uint64_t 
 
 	if (file >= 0) {
 		assert_int_equal(stat(e->path[file], &st), 0);
-		m.dev_major = major(st.st_dev);
-		m.dev_minor = minor(st.st_dev);
-		m.inode = st.st_ino;
+		m.id.dev_major = major(st.st_dev);
+		m.id.dev_minor = minor(st.st_dev);
+		m.id.inode = st.st_ino;
 		m.path = e->path[file];
 	}
 	assert_int_equal(process_maps_map(e->maps, &m, 0), 0);
@@ -313,8 +313,8 @@ static void map_other(struct env *e, uint32_t pid, uint32_t number)
 	struct side_record_map m = { .pid = pid,
 				     .start = 0x90000,
 				     .size_bytes = 0x1000,
-				     .dev_minor = 77,
-				     .inode = number + 1,
+				     .id.dev_minor = 77,
+				     .id.inode = number + 1,
 				     .path = "/nowhere/at/all" };
 
 	assert_int_equal(process_maps_map(e->maps, &m, 0), 0);
@@ -417,9 +417,9 @@ static void only_lazy_tables_wait_to_be_wanted(void **state)
 	uint32_t number;
 
 	assert_int_equal(stat(e->path[0], &st), 0);
-	m.dev_major = major(st.st_dev);
-	m.dev_minor = minor(st.st_dev);
-	m.inode = st.st_ino;
+	m.id.dev_major = major(st.st_dev);
+	m.id.dev_minor = minor(st.st_dev);
+	m.id.inode = st.st_ino;
 	m.path = e->path[0];
 	assert_int_equal(table_store_new(io, &e->space, &no_vdso, NULL, NULL, true, &lazy), 0);
 	number = table_store_of(lazy, &m);

@@ -28,9 +28,9 @@ static struct side_record_map way_to(const char *path)
 	struct stat st;
 
 	assert_int_equal(stat(path, &st), 0);
-	m.dev_major = major(st.st_dev);
-	m.dev_minor = minor(st.st_dev);
-	m.inode = st.st_ino;
+	m.id.dev_major = major(st.st_dev);
+	m.id.dev_minor = minor(st.st_dev);
+	m.id.inode = st.st_ino;
 	return m;
 }
 
@@ -96,7 +96,7 @@ static void files_without_a_table_have_the_reason(void **state)
 	struct table_builder *w = NULL;
 	struct table_job *job;
 
-	gone.inode++;
+	gone.id.inode++;
 	assert_int_equal(table_builder_new(io, NULL, NULL, &w), 0);
 	assert_int_equal(table_builder_put(w, 1, &gone), 0);
 	assert_int_equal(table_builder_put(w, 2, &text), 0);

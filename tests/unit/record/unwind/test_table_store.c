@@ -59,9 +59,9 @@ static int make(void **state)
 	r->map = (struct side_record_map){ .pid = (uint32_t)getpid(),
 					   .start = START,
 					   .size_bytes = 4096,
-					   .dev_major = major(st.st_dev),
-					   .dev_minor = minor(st.st_dev),
-					   .inode = st.st_ino,
+					   .id.dev_major = major(st.st_dev),
+					   .id.dev_minor = minor(st.st_dev),
+					   .id.inode = st.st_ino,
 					   .path = r->path };
 	dl_iterate_phdr(segment_off, &r->map.file_off_bytes);
 	assert_int_equal(unwind_bpf_maps_init(&r->space, CAP_BYTES, false), 0);

@@ -35,12 +35,12 @@ static struct side_record_map map_of(uint64_t inode, bool has_id)
 		.pid = 7, .start = 0x1000, .size_bytes = 0x1000, .path = "/f"
 	};
 
-	m.inode = inode;
-	m.dev_minor = 3;
-	m.inode_generation = 9;
+	m.id.inode = inode;
+	m.id.dev_minor = 3;
+	m.id.inode_generation = 9;
 	if (has_id) {
-		m.build_id.size_bytes = 20;
-		memcpy(m.build_id.bytes, &inode, sizeof(inode));
+		m.id.build_id.size_bytes = 20;
+		memcpy(m.id.build_id.bytes, &inode, sizeof(inode));
 	}
 	return m;
 }
@@ -48,10 +48,10 @@ static struct side_record_map map_of(uint64_t inode, bool has_id)
 static void add(uint64_t inode, bool has_id, uint64_t mount_namespace)
 {
 	struct side_record_map m = map_of(inode, has_id);
-	struct file_origin_cache_file f = { .build_id = m.build_id,
+	struct file_origin_cache_file f = { .build_id = m.id.build_id,
 					    .mount_namespace = mount_namespace };
 
-	mapped_files_key(&m, f.key);
+	mapped_files_key(&m.id, f.key);
 	assert_int_equal(file_origin_cache_add(&cache, &f, (const uint8_t *)"entry", 5), 0);
 }
 
@@ -86,7 +86,7 @@ static bool has(uint64_t inode)
 	uint64_t key[2];
 	const uint32_t *at;
 
-	mapped_files_key(&m, key);
+	mapped_files_key(&m.id, key);
 	at = u64map_get(&cache.by_key, key[0], key[1]);
 	if (at)
 		assert_int_equal(cache.files[*at].key[1], inode);

@@ -140,9 +140,9 @@ static struct side_record_map own_map(struct stat *st)
 {
 	assert_int_equal(stat("/proc/self/exe", st), 0);
 	return (struct side_record_map){ .pid = (uint32_t)getpid(),
-					 .dev_major = major(st->st_dev),
-					 .dev_minor = minor(st->st_dev),
-					 .inode = st->st_ino,
+					 .id.dev_major = major(st->st_dev),
+					 .id.dev_minor = minor(st->st_dev),
+					 .id.inode = st->st_ino,
 					 .path = "/nowhere" };
 }
 
@@ -156,9 +156,9 @@ static void as_mapped(struct side_record_map *m)
 
 	while (fgets(line, sizeof(line), f))
 		if (sscanf(line, "%*s %*s %*s %x:%x %llu", &a, &b, &inode) == 3 &&
-		    inode == m->inode) {
-			m->dev_major = a;
-			m->dev_minor = b;
+		    inode == m->id.inode) {
+			m->id.dev_major = a;
+			m->id.dev_minor = b;
 		}
 	fclose(f);
 }
@@ -224,7 +224,7 @@ static void what_is_not_mapped_has_no_copy(void **state)
 	m.pid = (uint32_t)pid; /* gone */
 	assert_int_equal(map_copy_open(&m, MAP_COPY_HEADS), -ESTALE);
 	m.pid = (uint32_t)getpid();
-	m.inode = UINT64_MAX;
+	m.id.inode = UINT64_MAX;
 	assert_int_equal(map_copy_open(&m, MAP_COPY_HEADS), -ESTALE);
 	/* A mapped file that is no ELF file; behind its end nothing can be read. */
 	assert_int_equal(write(fd, "#!/bin/sh", 9), 9);
@@ -232,7 +232,7 @@ static void what_is_not_mapped_has_no_copy(void **state)
 	text = mmap(NULL, 65536, PROT_READ, MAP_PRIVATE, fd, 0);
 	assert_true(text != MAP_FAILED);
 	assert_int_equal(fstat(fd, &st), 0);
-	m.inode = st.st_ino;
+	m.id.inode = st.st_ino;
 	as_mapped(&m);
 	assert_int_equal(map_copy_open(&m, MAP_COPY_HEADS), -ENOEXEC);
 	munmap(text, 65536);
@@ -281,16 +281,16 @@ static void what_has_no_handle_is_not_opened(void **state)
 	struct side_record_map m = own_map(&st);
 
 	assert_int_equal(inode_file_open(&m, &path), -ENOENT); /* any generation */
-	m.inode_generation = 1;
-	m.dev_major = 0; /* overlayfs, btrfs, tmpfs */
+	m.id.inode_generation = 1;
+	m.id.dev_major = 0; /* overlayfs, btrfs, tmpfs */
 	assert_int_equal(inode_file_open(&m, &path), -ENOENT);
-	m.dev_major = UINT32_MAX;
+	m.id.dev_major = UINT32_MAX;
 	assert_int_equal(inode_file_open(&m, &path), -ENOENT);
 	m = own_map(&st);
-	m.inode_generation = 1ULL << 32;
+	m.id.inode_generation = 1ULL << 32;
 	assert_int_equal(inode_file_open(&m, &path), -ENOENT);
 	/* Another generation is another file; without the right, or elsewhere, it is not asked. */
-	m.inode_generation = 0xfffffff1;
+	m.id.inode_generation = 0xfffffff1;
 	assert_true(inode_file_open(&m, &path) < 0);
 	assert_null(path);
 }
@@ -307,12 +307,12 @@ static void a_handle_leads_to_the_file_wherever_it_is(void **state)
 	snprintf(moved, sizeof(moved), "%s.moved", path);
 	assert_int_equal(rename(path, moved), 0);
 	assert_int_equal(fstat(file, &st), 0);
-	m.dev_major = major(st.st_dev);
-	m.dev_minor = minor(st.st_dev);
-	m.inode = st.st_ino;
+	m.id.dev_major = major(st.st_dev);
+	m.id.dev_minor = minor(st.st_dev);
+	m.id.inode = st.st_ino;
 	if (ioctl(file, FS_IOC_GETVERSION, &generation))
 		generation = 0;
-	m.inode_generation = (uint32_t)generation;
+	m.id.inode_generation = (uint32_t)generation;
 	fd = inode_file_open(&m, &found);
 	if (fd < 0)
 		assert_true(fd == -EPERM || fd == -ENOENT || fd == -EOPNOTSUPP);

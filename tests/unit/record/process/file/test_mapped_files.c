@@ -70,11 +70,11 @@ static void look_up(unsigned file)
 	struct stat st;
 
 	assert_int_equal(stat(path[file], &st), 0);
-	m.dev_major = major(st.st_dev);
-	m.dev_minor = minor(st.st_dev);
-	m.inode = st.st_ino;
+	m.id.dev_major = major(st.st_dev);
+	m.id.dev_minor = minor(st.st_dev);
+	m.id.inode = st.st_ino;
 	mapped_files_lookup(&ids, &m, 1000);
-	assert_int_equal(m.build_id.size_bytes, 0);
+	assert_int_equal(m.id.build_id.size_bytes, 0);
 }
 
 static void a_file_is_read_once(void **state)
@@ -128,13 +128,13 @@ static void the_list_of_build_ids_ends(void **state)
 /* As a mapping of process pid has it: of a file system without a device of its own, and of generations. */
 static struct side_record_map look_up_weak(const char *name, uint32_t pid, uint64_t generation)
 {
-	struct side_record_map m = { .pid = pid, .path = name, .inode_generation = generation };
+	struct side_record_map m = { .pid = pid, .path = name, .id.inode_generation = generation };
 	struct stat st;
 
 	assert_int_equal(stat(name, &st), 0);
 	assert_int_equal(major(st.st_dev), 0);
-	m.dev_minor = minor(st.st_dev);
-	m.inode = st.st_ino;
+	m.id.dev_minor = minor(st.st_dev);
+	m.id.inode = st.st_ino;
 	mapped_files_lookup(&ids, &m, 1000);
 	return m;
 }
@@ -161,23 +161,23 @@ static void numbers_without_generation_are_one_file_while_size_and_times_stay(vo
 	if (fd < 0 || fstat(fd, &st) || major(st.st_dev))
 		skip();
 	first = look_up_weak(name, self, 0);
-	assert_true(first.inode_generation & MAPPED_FILES_STAMPED);
+	assert_true(first.id.inode_generation & MAPPED_FILES_STAMPED);
 	again = look_up_weak(name, self, 0);
-	assert_true(again.inode_generation == first.inode_generation);
-	again = look_up_weak(name, self, first.inode_generation); /* reported a second time */
-	assert_true(again.inode_generation == first.inode_generation);
+	assert_true(again.id.inode_generation == first.id.inode_generation);
+	again = look_up_weak(name, self, first.id.inode_generation); /* reported a second time */
+	assert_true(again.id.inode_generation == first.id.inode_generation);
 	assert_int_equal(ids.read_count, 1);
 	assert_int_equal(write(fd, "other", 5), 5);
 	/* A process that is gone cannot be asked. */
 	again = look_up_weak(name, gone(), 0);
-	assert_true(again.inode_generation == first.inode_generation);
+	assert_true(again.id.inode_generation == first.id.inode_generation);
 	again = look_up_weak(name, self, 0);
-	assert_true(again.inode_generation & MAPPED_FILES_STAMPED);
-	assert_true(again.inode_generation != first.inode_generation);
+	assert_true(again.id.inode_generation & MAPPED_FILES_STAMPED);
+	assert_true(again.id.inode_generation != first.id.inode_generation);
 	assert_true(again.stamp != first.stamp);
 	assert_int_equal(ids.read_count, 2);
 	/* With a generation of its file system's it is known by that. */
-	assert_true(look_up_weak(name, self, 7).inode_generation == 7);
+	assert_true(look_up_weak(name, self, 7).id.inode_generation == 7);
 	close(fd);
 	unlink(name);
 }
@@ -197,7 +197,7 @@ static void other_processes_are_not_asked_before_something_happens_to_the_file(v
 	first = look_up_weak(name, self, 0);
 	for (unsigned i = 0; i < 8; i++) {
 		again = look_up_weak(name, (uint32_t)getppid(), 0);
-		assert_true(again.inode_generation == first.inode_generation);
+		assert_true(again.id.inode_generation == first.id.inode_generation);
 	}
 	/* Each second is asked once all the same. */
 	assert_true(ids.ask_count <= (clock_ns(CLOCK_MONOTONIC) - begin_ns) / SECOND_NS);
@@ -205,7 +205,7 @@ static void other_processes_are_not_asked_before_something_happens_to_the_file(v
 	assert_int_equal(fchmod(fd, 0700), 0); /* which changes its time */
 	again = look_up_weak(name, self, 0);
 	assert_int_equal(ids.ask_count, asked + 1);
-	assert_true(again.inode_generation != first.inode_generation);
+	assert_true(again.id.inode_generation != first.id.inode_generation);
 	close(fd);
 	unlink(name);
 }
@@ -223,9 +223,9 @@ static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
 	struct stat st;
 
 	assert_int_equal(stat(path[file], &st), 0);
-	m.dev_major = major(st.st_dev);
-	m.dev_minor = minor(st.st_dev);
-	m.inode = st.st_ino;
+	m.id.dev_major = major(st.st_dev);
+	m.id.dev_minor = minor(st.st_dev);
+	m.id.inode = st.st_ino;
 	mapped_files_lookup(&ids, &m, 1000);
 	return ids.read_count - before;
 }
@@ -257,7 +257,7 @@ static void files_of_a_gone_process_are_read_through_others_of_its_namespace(voi
 static void what_is_no_file_is_not_opened(void **state)
 {
 	char fifo[96], event[sizeof(struct inotify_event) + 256];
-	struct side_record_map m = { .pid = gone(), .inode = 1, .path = fifo };
+	struct side_record_map m = { .pid = gone(), .id.inode = 1, .path = fifo };
 	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 
 	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);

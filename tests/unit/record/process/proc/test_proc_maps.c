@@ -17,15 +17,18 @@ static const char *line_text(const char *line, char out[8192])
 {
 	struct proc_map m;
 	const char *text = line;
-	int more = proc_maps_next(&text, &m);
+	int more;
 
+	memset(&m, 0xff, sizeof(m)); /* nothing of what was there stays */
+	more = proc_maps_next(&text, &m);
 	if (more <= 0)
 		return more ? "broken" : "end";
+	assert_true(!m.id.inode_generation && !m.id.build_id.size_bytes);
 	snprintf(out, 8192, "%llx+%llx @%llx %c%c%c%c %x:%x %llu '%s'", (unsigned long long)m.start,
 		 (unsigned long long)(m.end - m.start), (unsigned long long)m.file_off_bytes,
 		 m.prot & PROT_READ ? 'r' : '-', m.prot & PROT_WRITE ? 'w' : '-',
-		 m.prot & PROT_EXEC ? 'x' : '-', m.flags == MAP_SHARED ? 's' : 'p', m.dev_major,
-		 m.dev_minor, (unsigned long long)m.inode, m.path);
+		 m.prot & PROT_EXEC ? 'x' : '-', m.flags == MAP_SHARED ? 's' : 'p', m.id.dev_major,
+		 m.id.dev_minor, (unsigned long long)m.id.inode, m.path);
 	return out;
 }
 

@@ -50,39 +50,25 @@ static const struct usage bundle_usage = {
 
 /* ---- the new file ---- */
 
-/* In the place of the capture itself: it has what that had, and more. */
-static int place(const struct bundle_opts *opts, struct result_file *to, const char *output)
+static int write_capture(const struct bundle_opts *opts, const struct capture *c,
+			 struct bundle_names *o)
 {
-	int err;
-
-	if (output != opts->input)
-		return cmd_place_capture(to, output, opts->quiet);
-	err = result_file_commit(to);
-	return err ? message_cannot_write(output, err) : 0;
-}
-
-static int write_capture(const struct bundle_opts *opts, const char *output,
-			 const struct capture *c, struct bundle_names *o)
-{
+	const char *output = opts->output ? opts->output : opts->input;
 	struct rewrite_opts how = { .add = bundle_names_write,
 				    .add_arg = o,
 				    .replaces_symbols = true };
 	struct rewrite_stats stats;
-	struct result_file *to = NULL;
-	int status, err = result_file_open(output, &to);
+	struct result_file *to;
+	int err, status = cmd_begin_capture(output, false, &to);
 
-	if (err == -EINVAL)
-		return message_error("cannot write '%s': it is no regular file", output);
-	if (err)
-		return message_cannot_write(output, err);
-	if (output == opts->input)
-		result_file_keep_owner(to);
+	if (status)
+		return status;
 	err = rewrite_capture(c, result_file_fd(to), &how, &stats);
 	if (err) {
 		result_file_abort(to);
 		return message_cannot_write(output, err);
 	}
-	status = place(opts, to, output);
+	status = cmd_place_capture(to, output, !opts->output, opts->quiet);
 	if (status)
 		return status;
 	if (stats.bad_blocks)
@@ -90,8 +76,8 @@ static int write_capture(const struct bundle_opts *opts, const char *output,
 			     opts->input, stats.bad_blocks);
 	if (!opts->quiet)
 		message_note("%s '%s'%s names of %zu files, %" PRIu64 " KiB (was %" PRIu64 " KiB)",
-			     output == opts->input ? "replaced" : "wrote", output,
-			     output == opts->input ? " by one with" : ":", o->files.ids.count,
+			     opts->output ? "wrote" : "replaced", output,
+			     opts->output ? ":" : " by one with", o->files.ids.count,
 			     stats.file_bytes >> 10, capture_file_bytes(c) >> 10);
 	return MESSAGE_OK;
 }
@@ -111,7 +97,7 @@ static int bundle(const struct bundle_opts *opts, const struct capture *c)
 				     opts->input);
 	err = bundle_names_find(c, &opts->names, opts->quiet, &o);
 	status = err ? message_error("cannot bundle '%s': %s", opts->input, strerror(-err))
-		     : write_capture(opts, opts->output ? opts->output : opts->input, c, &o);
+		     : write_capture(opts, c, &o);
 	bundle_merge_done(&o.files);
 	return status;
 }

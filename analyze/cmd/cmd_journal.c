@@ -121,34 +121,25 @@ static int write_capture(const struct journal_opts *o, const struct capture *c, 
 	const char *output = o->output ? o->output : o->input;
 	struct rewrite_opts how = { .add = add_lines, .add_arg = work };
 	struct rewrite_stats stats;
-	struct result_file *to = NULL;
-	int status, err = result_file_open(output, &to);
+	struct result_file *to;
+	int err, status = cmd_begin_capture(output, false, &to);
 
-	if (err == -EINVAL)
-		return message_error("cannot write '%s': it is no regular file", output);
-	if (err)
-		return message_cannot_write(output, err);
-	if (output == o->input)
-		result_file_keep_owner(to);
+	if (status)
+		return status;
 	err = rewrite_capture(c, result_file_fd(to), &how, &stats);
 	if (err) {
 		result_file_abort(to);
 		return work->journal_err ? fail_journal(o, work->journal_err)
 					 : message_cannot_write(output, err);
 	}
-	if (output == o->input) {
-		err = result_file_commit(to);
-		status = err ? message_cannot_write(output, err) : 0;
-	} else {
-		status = cmd_place_capture(to, output, o->quiet);
-	}
+	status = cmd_place_capture(to, output, !o->output, o->quiet);
 	if (!status && work->left_out_count)
 		message_note("%" PRIu64
 			     " lines are left out: a capture gets at most %d (--priority, --units)",
 			     work->left_out_count, LINES_MAX);
 	if (!status && !o->quiet)
 		message_note("%s '%s': %" PRIu64 " lines of the journal",
-			     output == o->input ? "replaced" : "wrote", output, work->count);
+			     o->output ? "wrote" : "replaced", output, work->count);
 	return status;
 }
 

@@ -73,19 +73,17 @@ static int merge(const struct capture *const *captures, size_t count, char **pat
 {
 	struct rewrite_stats stats;
 	struct merge_error error = { 0 };
-	struct result_file *to = NULL;
-	int status, err = result_file_open(opts->output, &to);
+	struct result_file *to;
+	int err, status = cmd_begin_capture(opts->output, false, &to);
 
-	if (err == -EINVAL)
-		return message_error("cannot write '%s': it is no regular file", opts->output);
-	if (err)
-		return message_cannot_write(opts->output, err);
+	if (status)
+		return status;
 	err = merge_captures(captures, count, opts->any_boot, result_file_fd(to), &stats, &error);
 	if (err) {
 		result_file_abort(to);
 		return fail(paths, opts, err, &error);
 	}
-	status = cmd_place_capture(to, opts->output, opts->quiet);
+	status = cmd_place_capture(to, opts->output, false, opts->quiet);
 	if (status)
 		return status;
 	print_written(opts, count, &stats);

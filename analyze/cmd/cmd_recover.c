@@ -126,19 +126,18 @@ static int apply_to_copy(struct recovery *r, int fd, const struct recover_report
 {
 	struct result_file *to;
 	struct stat st;
-	int err = result_file_open(opts->output, &to);
+	int err, status = cmd_begin_capture(opts->output, false, &to);
 
-	if (err)
-		return message_cannot_write(opts->output, err);
-	if (fstat(fd, &st))
-		err = -errno;
+	if (status)
+		return status;
+	err = fstat(fd, &st) ? -errno : 0;
 	if (!err)
 		err = copy_bytes(fd, result_file_fd(to),
 				 report->is_complete ? (uint64_t)st.st_size : report->valid_bytes);
 	if (!err && !report->is_complete)
 		err = recovery_apply(r, result_file_fd(to));
 	if (!err)
-		return cmd_place_capture(to, opts->output, opts->quiet);
+		return cmd_place_capture(to, opts->output, false, opts->quiet);
 	result_file_abort(to);
 	return message_cannot_write(opts->output, err);
 }
@@ -193,9 +192,9 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 			"cannot recover '%s' in place: it was not written by ebprec (name "
 			"a new file with -o)",
 			opts->input);
-	err = result_file_open(opts->output, &to);
-	if (err)
-		return message_cannot_write(opts->output, err);
+	status = cmd_begin_capture(opts->output, false, &to);
+	if (status)
+		return status;
 	err = rewrite_capture(c, result_file_fd(to), &how, &stats);
 	if (err) {
 		result_file_abort(to);
@@ -204,7 +203,7 @@ static int recover_foreign(const struct capture *c, const struct recover_opts *o
 					       opts->input)
 			       : message_cannot_write(opts->output, err);
 	}
-	status = cmd_place_capture(to, opts->output, opts->quiet);
+	status = cmd_place_capture(to, opts->output, false, opts->quiet);
 	if (status)
 		return status;
 	if (!opts->quiet)

@@ -480,15 +480,11 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 {
 	struct rewrite_opts how = { .edit = scrub_edit(s) };
 	struct rewrite_stats stats;
-	struct result_file *to = NULL;
-	int err, status = MESSAGE_OK;
+	struct result_file *to;
+	int err, status = cmd_begin_capture(args->output, args->checks.count, &to);
 
-	err = args->checks.count ? result_file_open_readable(args->output, &to)
-				 : result_file_open(args->output, &to);
-	if (err == -EINVAL)
-		return message_error("cannot write '%s': it is no regular file", args->output);
-	if (err)
-		return message_cannot_write(args->output, err);
+	if (status)
+		return status;
 	err = rewrite_capture(c, result_file_fd(to), &how, &stats);
 	if (!err)
 		err = scrub_error(s);
@@ -502,7 +498,7 @@ static int write_output(const struct scrub_args *args, const struct capture *c, 
 		result_file_abort(to);
 		return status;
 	}
-	status = cmd_place_capture(to, args->output, args->quiet);
+	status = cmd_place_capture(to, args->output, false, args->quiet);
 	if (status)
 		return status;
 	print_done(args, s, &stats);

@@ -97,13 +97,11 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 		const struct time_span *recorded, const struct rewrite_opts *how)
 {
 	struct rewrite_stats stats;
-	struct result_file *to = NULL;
-	int status, err = result_file_open(opts->output, &to);
+	struct result_file *to;
+	int err, status = cmd_begin_capture(opts->output, false, &to);
 
-	if (err == -EINVAL)
-		return message_error("cannot write '%s': it is no regular file", opts->output);
-	if (err)
-		return message_cannot_write(opts->output, err);
+	if (status)
+		return status;
 	err = rewrite_capture(c, result_file_fd(to), how, &stats);
 	if (err) {
 		result_file_abort(to);
@@ -112,7 +110,7 @@ static int copy(const struct capture *c, const struct copy_opts *opts,
 					     opts->input);
 		return message_cannot_write(opts->output, err);
 	}
-	status = cmd_place_capture(to, opts->output, opts->quiet);
+	status = cmd_place_capture(to, opts->output, false, opts->quiet);
 	if (status)
 		return status;
 	print_written(opts, recorded, &how->filter->span, &stats);

@@ -213,11 +213,23 @@ int cmd_new_capture(const struct capture *c, const char *input, const char *outp
 	return status;
 }
 
-int cmd_place_capture(struct result_file *to, const char *path, bool quiet)
+int cmd_begin_capture(const char *path, bool is_readable, struct result_file **to)
 {
-	bool replaced;
-	int err = result_file_commit_beside(to, &replaced);
+	int err = is_readable ? result_file_open_readable(path, to) : result_file_open(path, to);
 
+	if (err == -EINVAL)
+		return message_error("cannot write '%s': it is no regular file", path);
+	return err ? message_cannot_write(path, err) : 0;
+}
+
+int cmd_place_capture(struct result_file *to, const char *path, bool replaces, bool quiet)
+{
+	bool replaced = false;
+	int err;
+
+	if (replaces)
+		result_file_keep_owner(to);
+	err = replaces ? result_file_commit(to) : result_file_commit_beside(to, &replaced);
 	if (err == -EOPNOTSUPP)
 		return message_error("cannot keep '%s' as '%s.old': %s (remove it first, or name "
 				     "another with -o)",

@@ -35,10 +35,16 @@ int cmd_new_file(const struct capture *c, const char *input, const char *output)
  */
 int cmd_new_capture(const struct capture *c, const char *input, const char *output);
 /*
- * Puts a new capture in its place; an older file there is PATH.old then, with a message unless quiet.  `to` is
- * freed in any case.  0, or the exit status after an error was printed.
+ * Begins a new capture, which is the file at path when cmd_place_capture() was called.  is_readable: the caller reads it
+ * before that.  0, or the exit status after an error was printed.
  */
-int cmd_place_capture(struct result_file *to, const char *path, bool quiet);
+int cmd_begin_capture(const char *path, bool is_readable, struct result_file **to);
+/*
+ * Puts a new capture in its place; an older file there is PATH.old then, with a message unless quiet.  replaces: that
+ * is the capture which it was made of, of which nothing is lost: no .old is made, and the owner remains.  `to` is freed in
+ * any case.  0, or the exit status after an error was printed.
+ */
+int cmd_place_capture(struct result_file *to, const char *path, bool replaces, bool quiet);
 
 /*
  * Opens a capture, and refuses one whose private objects unpack to more than they may: *out is the caller's,

@@ -111,11 +111,11 @@ layers() {
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
 	analyze/report/key: format/base format/text analyze/base analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/profile: format/base format/text format/os analyze/base analyze/out analyze/fold analyze/report/key
-	analyze/report/diff: format/base format/text format/reader analyze/base analyze/out analyze/input analyze/report/key
 	analyze/report/annotate: format/base format/text analyze/base analyze/out analyze/sym analyze/fold analyze/names
 	analyze/report/quality: format/base format/unwind analyze/base analyze/out analyze/sym/locate analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold/location analyze/fold analyze/names
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
+	analyze/report/diff: format/base format/text format/reader analyze/base analyze/out analyze/sym analyze/input analyze/report/key analyze/report/profile analyze/report
 	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
 	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/metric analyze/report/profile analyze/report analyze/export
 	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report
@@ -127,7 +127,7 @@ layers() {
 	analyze/cmd/summary: format/base analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
 	analyze/cmd/live: format/text analyze/out analyze/screen analyze/cmd/common
 	analyze/cmd/metrics: format/base format/reader analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/report analyze/export analyze/page analyze/cmd/common analyze/cmd/live
-	analyze/cmd/diff: format/base analyze/out analyze/sym analyze/input analyze/report/key analyze/report/profile analyze/report/diff analyze/report analyze/cmd/common
+	analyze/cmd/diff: format/base analyze/out analyze/input analyze/report/diff analyze/cmd/common
 	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/export analyze/cmd/common analyze/cmd/summary analyze/cmd/metrics analyze/cmd/diff
 	analyze/cmd: format/include format/base format/text format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/fold analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/text analyze/out analyze/cmd/common

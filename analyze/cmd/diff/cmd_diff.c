@@ -17,20 +17,15 @@
 #include "analyze/cmd/common/commands.h"
 #include "analyze/report/diff/command_run.h"
 #include "analyze/report/diff/diff.h"
+#include "analyze/report/diff/diff_sides.h"
 #include "analyze/report/diff/diff_text.h"
 #include "analyze/report/diff/renames.h"
-#include "analyze/report/key/row_keys.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/common/report_options.h"
-#include "analyze/report/views.h"
 #include "analyze/out/message.h"
-#include "analyze/report/profile/stack_path.h"
-#include "analyze/sym/function_label.h"
-#include "format/base/vec.h"
 
 #define MIN_PERCENT_DEFAULT 0.5
 #define SORT_DEFAULT        "dso,symbol"
-#define NS_PER_SECOND       1e9
 
 struct diff_opts {
 	const char *sort, *min_percent, *fail_above, *normalize, *per, *of, *html;
@@ -114,240 +109,16 @@ struct diff {
 	bool find_renames, find_basis;
 	struct command_run runs[DIFF_SIDES];
 	struct diff_text text;
-	uint64_t samples[DIFF_SIDES];
-	uint64_t period_sum[DIFF_SIDES];
-	/* Folded: counts of both sides by text. */
-	uint64_t (*counts)[DIFF_SIDES];
-	size_t count_room;
-	enum calltree_weight weight;
+	struct diff_sides read;
 	const char *weight_name;
 	diff_rows_fn use; /* in place of printing; NULL: print */
 	void *use_arg;
 };
 
-/* The time that is asked for, in blocks. */
-struct blocks {
-	uint64_t first_ns, quantum_ns;
-	const struct filter *filter;
-	struct time_span asked;
-};
-
-static unsigned block_of(const struct blocks *b, uint64_t time_ns)
-{
-	uint64_t block = time_ns > b->first_ns ? (time_ns - b->first_ns) / b->quantum_ns : 0;
-
-	return block < DIFF_TABLE_BLOCKS ? (unsigned)block : DIFF_TABLE_BLOCKS - 1;
-}
-
-static struct blocks make_blocks(const struct report *r, const struct filter *filter)
-{
-	struct blocks b = { .quantum_ns = 1, .filter = filter };
-
-	if (!r->scan.span_known)
-		return b;
-	b.asked = r->scan.span;
-	if (filter->span.from_ns > b.asked.from_ns)
-		b.asked.from_ns = filter->span.from_ns;
-	if (filter->span.to_ns < b.asked.to_ns)
-		b.asked.to_ns = filter->span.to_ns;
-	if (b.asked.to_ns < b.asked.from_ns)
-		b.asked.to_ns = b.asked.from_ns;
-	b.quantum_ns = (b.asked.to_ns - b.asked.from_ns) / DIFF_TABLE_BLOCKS + 1;
-	/* Groups of samples have times that are rounded down so. */
-	b.first_ns = b.asked.from_ns - b.asked.from_ns % b.quantum_ns;
-	return b;
-}
-
 /* ---- one side ---- */
 
-static int label_text(struct diff *d, const struct report *r, const struct row_keys_label *group,
-		      const struct row_keys_label *frame, uint32_t *out)
-{
-	char *text = NULL;
-	size_t size;
-	FILE *to = open_memstream(&text, &size);
-	int err;
-
-	if (!to)
-		return -ENOMEM;
-	for (size_t k = 0; k < d->keys.count; k++) {
-		enum sort_key key = d->keys.list[k];
-		const struct row_keys_label *l = sort_key_info(key)->fields ? group : frame;
-
-		if (k)
-			putc(DIFF_TEXT_KEY_END, to);
-		diff_text_put_column(string_table_text(r->names, l->texts[key]), to);
-	}
-	fclose(to);
-	err = text ? string_table_add(d->texts, text, strlen(text), out) : -ENOMEM;
-	free(text);
-	return err;
-}
-
-/* The number of a pair of labels among the texts; looked up once a pair of neighbours. */
-static int add_stack(struct diff *d, int side, const struct report *r, const struct row_keys *t,
-		     const struct stack_table_entry *e, const struct stack_path *path,
-		     unsigned block, uint32_t *seen)
-{
-	struct diff_cost cost = { .samples = e->sample_count,
-				  .cost = d->weight == CALLTREE_PERIOD ? e->period_sum
-								       : e->sample_count };
-	uint32_t group = t->by_group ? t->by_group[e->key.group] : t->no_group, key;
-	size_t frames = d->opts->total ? path->count : 1;
-	uint32_t stack = (uint32_t)(e - r->stacks.entries) + 1;
-	int err = 0;
-
-	diff_table_add_total(d->table, side, block, &cost);
-	d->samples[side] += e->sample_count;
-	d->period_sum[side] += e->period_sum;
-	for (size_t i = 0; !err && i < frames; i++) {
-		if (seen[path->labels[i]] == stack)
-			continue;
-		seen[path->labels[i]] = stack;
-		err = label_text(d, r, &t->labels[group], &t->labels[path->labels[i]], &key);
-		if (!err)
-			err = diff_table_add(d->table, side, key, block, &cost);
-	}
-	return err;
-}
-
-/* The function of its innermost user frame, for files that have another name on the other side. */
-static int add_use(struct diff *d, int side, const struct report *r,
-		   const struct stack_table_entry *e, const struct group *groups)
-{
-	const struct function *f;
-	uint32_t comm = groups[e->key.group].comm;
-	const char *base;
-	char name[NAME_MAX + 1];
-	size_t bytes;
-
-	if (e->key.user == STACK_TABLE_USER_ROOT || comm & STACK_COUNTER_TID_GROUP)
-		return 0;
-	f = &r->naming.functions[r->stacks.nodes[e->key.user].frame];
-	base = function_label_base(string_table_text(r->names, f->dso), &bytes);
-	snprintf(name, sizeof(name), "%.*s", (int)bytes, base);
-	return renames_add(&d->renames, side, name, string_table_text(r->names, f->name),
-			   string_table_text(r->names, comm), e->sample_count);
-}
-
-static int add_stacks(struct diff *d, int side, struct report *r, const struct row_keys *t,
-		      const struct blocks *blocks)
-{
-	struct stack_path_rule rule = { .labels = t->by_function, .empty = t->hidden };
-	uint32_t *seen = calloc(t->count + 1, sizeof(*seen));
-	struct stack_path path = { 0 };
-	const struct group *groups;
-	size_t count;
-	int err = seen ? 0 : -ENOMEM;
-
-	groups = groups_list(r->groups, &count);
-	for (size_t i = 0; !err && i < r->stacks.entry_count; i++) {
-		const struct stack_table_entry *e = &r->stacks.entries[i];
-		unsigned block = block_of(blocks, groups[e->key.group].time_ns);
-
-		err = stack_path_read(&path, &r->stacks, e, &rule);
-		if (!err)
-			err = add_stack(d, side, r, t, e, &path, block, seen);
-		if (!err)
-			err = add_use(d, side, r, e, groups);
-	}
-	free(seen);
-	stack_path_done(&path);
-	return err;
-}
-
-static int add_functions(struct diff *d, int side, struct report *r, const struct blocks *blocks)
-{
-	struct row_keys_source source = { .naming = &r->naming,
-					  .names = r->names,
-					  .containers = r->containers,
-					  .sources = &r->sources };
-	struct categories *rules = NULL;
-	uint32_t *categories = NULL;
-	struct row_keys t;
-	int err = 0;
-
-	source.groups = groups_list(r->groups, &source.group_count);
-	if (sort_keys_has(&d->keys, KEY_CATEGORY)) {
-		err = categories_new(NULL, &rules, NULL);
-		if (!err)
-			err = categories_run(rules, &r->naming, r->names, &categories);
-		categories_free(rules);
-		source.categories = categories;
-	}
-	if (!err)
-		err = row_keys_make(&d->keys, &source, &t);
-	free(categories);
-	if (err)
-		return err;
-	err = add_stacks(d, side, r, &t, blocks);
-	row_keys_done(&t);
-	return err;
-}
-
-static int add_line(struct diff *d, int side, char *line)
-{
-	char *blank = strrchr(line, ' ');
-	size_t old = d->count_room;
-	uint32_t text;
-	int err;
-
-	if (!blank)
-		return 0;
-	err = string_table_add(d->texts, line, (size_t)(blank - line), &text);
-	if (!err)
-		err = vec_reserve(&d->counts, &d->count_room, (size_t)text + 1);
-	if (err)
-		return err;
-	if (d->count_room > old)
-		memset(d->counts + old, 0, (d->count_room - old) * sizeof(*d->counts));
-	d->counts[text][side] += strtoull(blank + 1, NULL, 10);
-	d->samples[side]++;
-	return 0;
-}
-
-static int add_folded(struct diff *d, int side, struct report *r)
-{
-	struct report_ask ask = { .weight = d->weight, .weight_name = d->weight_name, .head = "" };
-	char *text = NULL, *rest, *line;
-	size_t size;
-	FILE *to = open_memstream(&text, &size);
-	int err;
-
-	if (!to)
-		return -ENOMEM;
-	err = report_view("folded")->write(r, &ask, to);
-	fclose(to);
-	rest = text;
-	while (!err && (line = strsep(&rest, "\n")))
-		err = add_line(d, side, line);
-	free(text);
-	return err;
-}
-
-/* An amount of one for each span, in the blocks in which it was open. */
-static void add_span(struct diff *d, int side, const struct blocks *b, const struct time_span *span)
-{
-	uint64_t from_ns = span->from_ns > b->first_ns ? span->from_ns : b->first_ns;
-	uint64_t to_ns = span->to_ns < b->asked.to_ns ? span->to_ns : b->asked.to_ns;
-	unsigned first = block_of(b, from_ns), last = block_of(b, to_ns);
-
-	if (to_ns <= from_ns || first == last) {
-		diff_table_add_amount(d->table, side, first, 1);
-		return;
-	}
-	for (unsigned block = first; block <= last; block++) {
-		uint64_t start_ns = b->first_ns + block * b->quantum_ns;
-		uint64_t end_ns = block < last ? start_ns + b->quantum_ns : to_ns;
-
-		start_ns = start_ns > from_ns ? start_ns : from_ns;
-		diff_table_add_amount(d->table, side, block,
-				      (double)(end_ns - start_ns) / (double)(to_ns - from_ns));
-	}
-}
-
 static int add_spans(struct diff *d, int side, const char *path, struct report *r,
-		     const struct blocks *b)
+		     const struct diff_blocks *b)
 {
 	char near[USAGE_NEAR_BYTES] = "";
 	struct time_span *spans;
@@ -369,26 +140,9 @@ static int add_spans(struct diff *d, int side, const char *path, struct report *
 				     d->opts->per, near);
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
-	for (size_t i = 0; i < count; i++)
-		add_span(d, side, b, &spans[i]);
+	diff_sides_add_spans(&d->read, side, b, spans, count);
 	free(spans);
 	return 0;
-}
-
-static void add_seconds(struct diff *d, int side, const struct blocks *b)
-{
-	for (unsigned block = 0; block < DIFF_TABLE_BLOCKS; block++) {
-		uint64_t from_ns = b->first_ns + block * b->quantum_ns;
-		uint64_t to_ns = from_ns + b->quantum_ns;
-
-		from_ns = from_ns > b->asked.from_ns ? from_ns : b->asked.from_ns;
-		/* The last one has what rounding leaves beyond it. */
-		to_ns = block + 1 < DIFF_TABLE_BLOCKS ? to_ns : b->asked.to_ns;
-		if (to_ns > from_ns)
-			diff_table_add_amount(d->table, side, block,
-					      (double)filter_overlap_ns(b->filter, from_ns, to_ns) /
-						      NS_PER_SECOND);
-	}
 }
 
 /* Whether samples of the event come of CPU time, so that their number is a length of it. */
@@ -401,7 +155,7 @@ static bool is_of_cpu_time(const struct perf_event_attr *a)
 
 /* The time that samples stand for, where the event has it. */
 static void find_times(struct diff *d, int side, const struct report *r, const struct picked *p,
-		       const struct blocks *b)
+		       const struct diff_blocks *b)
 {
 	struct diff_text_side *s = &d->text.sides[side];
 	size_t count;
@@ -414,13 +168,13 @@ static void find_times(struct diff *d, int side, const struct report *r, const s
 		s->elapsed_ns = filter_overlap_ns(b->filter, b->asked.from_ns, b->asked.to_ns);
 	if (p->query.sample_ns)
 		s->ns_per_cost = period_ns; /* --weight time: it was made so */
-	if (!d->samples[side] || !is_of_cpu_time(&attr->attr) ||
+	if (!d->read.samples[side] || !is_of_cpu_time(&attr->attr) ||
 	    !pick_options_sample_time(attr, &sample_ns))
 		return;
 	s->ns_per_sample = sample_ns ? (double)sample_ns
-				     : (double)d->period_sum[side] * period_ns /
-					       (double)d->samples[side];
-	if (d->weight == CALLTREE_SAMPLES)
+				     : (double)d->read.period_sum[side] * period_ns /
+					       (double)d->read.samples[side];
+	if (d->read.weight == CALLTREE_SAMPLES)
 		s->ns_per_cost = s->ns_per_sample;
 	else if (!sample_ns)
 		s->ns_per_cost = period_ns;
@@ -444,7 +198,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 {
 	struct pick_options pick = d->opts->pick;
 	struct layout_of of = { 0 };
-	struct blocks blocks;
+	struct diff_blocks blocks;
 	int status = 0, err;
 
 	if (d->opts->of)
@@ -455,17 +209,17 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 		status = pick_options_resolve(&pick, &diff_usage, path, d->opts->quiet, r, p);
 	if (status)
 		return status;
-	blocks = make_blocks(r, &p->filter);
+	blocks = diff_blocks_make(r, &p->filter);
 	if (d->opts->per)
 		status = add_spans(d, side, path, r, &blocks);
 	else
-		add_seconds(d, side, &blocks);
+		diff_sides_add_seconds(&d->read, side, &blocks);
 	if (status)
 		return status;
-	d->weight = p->weight;
+	d->read.weight = p->weight;
 	d->weight_name = p->weight_name;
 	if (of.event && !pick.weight) {
-		d->weight = CALLTREE_PERIOD;
+		d->read.weight = CALLTREE_PERIOD;
 		d->weight_name = of.unit;
 	}
 	if (!d->opts->folded) {
@@ -476,7 +230,8 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	}
 	err = report_make(r, &p->query);
 	if (!err)
-		err = d->opts->folded ? add_folded(d, side, r) : add_functions(d, side, r, &blocks);
+		err = d->opts->folded ? diff_sides_add_folded(&d->read, side, r)
+				      : diff_sides_add_functions(&d->read, side, r, &blocks);
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
 	find_times(d, side, r, p, &blocks);
@@ -484,7 +239,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	    command_run_read(r->capture, &d->runs[side]))
 		return message_error("cannot compare '%s': %s", path, strerror(ENOMEM));
 	print_quality_losses(r, path);
-	if (!d->samples[side]) {
+	if (!d->read.samples[side]) {
 		message_note("'%s' has no samples that were asked for", path);
 		empty_answer_explain(r->capture, &p->query, false);
 		hint_compute(&d->opts->pick.tasks.comms);
@@ -513,32 +268,6 @@ static int read_side(struct diff *d, int side, const char *path)
 }
 
 /* ---- the answer ---- */
-
-static int by_text(const void *va, const void *vb, void *ctx)
-{
-	const struct string_table *texts = ctx;
-
-	return strcmp(string_table_text(texts, *(const uint32_t *)va),
-		      string_table_text(texts, *(const uint32_t *)vb));
-}
-
-static int write_folded(const struct diff *d)
-{
-	uint32_t count = string_table_count(d->texts), used = 0;
-	uint32_t *order = calloc((size_t)count + 1, sizeof(*order));
-
-	if (!order)
-		return -ENOMEM;
-	for (uint32_t i = 0; i < count && i < d->count_room; i++)
-		if (d->counts[i][DIFF_BEFORE] || d->counts[i][DIFF_AFTER])
-			order[used++] = i;
-	qsort_r(order, used, sizeof(*order), by_text, d->texts);
-	for (uint32_t i = 0; i < used; i++)
-		printf("%s %" PRIu64 " %" PRIu64 "\n", string_table_text(d->texts, order[i]),
-		       d->counts[order[i]][DIFF_BEFORE], d->counts[order[i]][DIFF_AFTER]);
-	free(order);
-	return 0;
-}
 
 /* NULL: no file looks renamed that is not compared as one. */
 static const struct rename *find_hint(const struct renames *n)
@@ -789,6 +518,11 @@ static int run(struct diff *d, char *const *words, double min_percent, double li
 	if (err)
 		status = message_error("cannot compare: %s", strerror(-err));
 	d->renames.texts = d->texts;
+	d->read = (struct diff_sides){ .keys = &d->keys,
+				       .texts = d->texts,
+				       .table = d->table,
+				       .renames = &d->renames,
+				       .with_callers = d->opts->total };
 	if (!status)
 		status = read_renames(d);
 	for (int side = 0; !status && side < DIFF_SIDES; side++)
@@ -796,8 +530,9 @@ static int run(struct diff *d, char *const *words, double min_percent, double li
 	if (!status && !d->opts->folded)
 		status = rename_files(d, words);
 	if (!status && d->opts->folded)
-		status = write_folded(d) ? message_error("cannot compare: %s", strerror(ENOMEM))
-					 : MESSAGE_OK;
+		status = diff_sides_write_folded(&d->read, stdout)
+				 ? message_error("cannot compare: %s", strerror(ENOMEM))
+				 : MESSAGE_OK;
 	else if (!status)
 		status = compare(d, min_percent, limit, words);
 	for (int side = 0; side < DIFF_SIDES; side++)
@@ -805,7 +540,7 @@ static int run(struct diff *d, char *const *words, double min_percent, double li
 	renames_done(&d->renames);
 	diff_table_free(d->table);
 	string_table_free(d->texts);
-	free(d->counts);
+	diff_sides_done(&d->read);
 	return status;
 }
 

@@ -324,7 +324,7 @@ shown() {
 	ebprec report -q --html x.html x.data
 	shown x.html "pids=1003&cpus=0"
 	grep -q 'data-ready="yes"' dom
-	grep -qF ">$(ebprec report -q --folded --pid 1003 --cpu 0 x.data | awk '{ sum += $NF } END { print sum }') samples selected, " dom
+	grep -qF ">$(ebprec report -q --folded --pid 1003 --cpu 0 x.data | weight) samples selected, " dom
 	grep -qF "ebprec report --pid=1003 --cpu=0 -i x.data" dom
 	printf '%s\0' "0 fork 1 10 10" "0 comm 10 10 <img src=x>" "0 kmap 0xffffffff81000000 0x10000 _text" \
 		"- kallsyms ffffffff81000100 T <img/src=x onerror=alert(1)>" "10 sample 10 10 0 10 k:0xffffffff81000110" "12 sample 10 10 0 10 k:0xffffffff81000110" >story

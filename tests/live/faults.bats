@@ -29,7 +29,7 @@ setup() {
 	done
 	grep -q "^  cannot write 'r.data': Input/output error .*: what came in then is lost" info.txt
 	# The recorder's message and the records have the same number.
-	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
+	all=$(weight '^ *(events|side records) lost ' <info.txt)
 	grep -qE " $all lost(,| \()" err || fail "info has $all: $(cat err)"
 	perf report -D -i r.data 2>/dev/null | grep -q PERF_RECORD_LOST
 }
@@ -74,7 +74,7 @@ setup() {
 		[ "$(account r.data hurried)" -ge 1 ] || fail "did not take real-time priority"
 	fi
 	# Samples and switches, and the command line of pingpong in the side-band if that found no space.
-	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
+	all=$(weight '^ *(events|side records) lost ' <info.txt)
 	grep -qE " $all lost(,| \()" err || fail "info has $all: $(cat err)"
 	# perf adds up the records of losses.
 	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |

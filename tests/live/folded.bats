@@ -157,6 +157,6 @@ compare() {
 		} END { for (stack in sum) print stack, sum[stack] }' $which.txt | LC_ALL=C sort >$which.sums
 	done
 	# The same for mappings: of two samples at most, each of which is missing here and there too many.
-	different=$(diff few.sums many.sums | awk '/^[<>]/ { n += $NF } END { print n + 0 }')
+	different=$(diff few.sums many.sums | weight '^[<>]')
 	[ "$different" -le $((4 * n)) ] || fail "$(diff few.sums many.sums | head)"
 }

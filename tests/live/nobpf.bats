@@ -284,7 +284,7 @@ has_many() {
 	finished y.data
 	[ "$(samples y.data)" -gt 50 ] || fail "only $(samples y.data) samples"
 	# A thread that is nearly gone has no id any more: perf's events have -1.  That lasts microseconds.
-	gone=$(ebprec report -q --folded -i y.data 2>/dev/null | awk '/^:-1;/ { n += $NF } END { print n + 0 }')
+	gone=$(ebprec report -q --folded -i y.data 2>/dev/null | weight '^:-1;')
 	[ "$gone" -le $(($(samples y.data) / 50)) ] || fail "$gone samples without an id"
 	same '' "$(ebprec report --folded -i y.data 2>/dev/null |
 		grep -v '^sh;\|^true;\|^ebprec-record;\|^:-1;.*;do_exit;' || true)"

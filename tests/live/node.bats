@@ -23,8 +23,6 @@ setup() {
 	END
 }
 
-weight() { awk '{ n += $NF } END { print n + 0 }'; }
-
 @test "node: functions have their shares of samples, and no other names" {
 	ebprec record -q -F 499 -o x.data -- node shares.js
 	ebprec report -q --folded -i x.data >out

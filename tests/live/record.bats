@@ -194,7 +194,7 @@ small_disk() {
 	same "${all_side#0}" "$(ebprec report -i lost.data 2>&1 >/dev/null |
 		sed -n 's/^ebprec: lost: \([0-9]*\) events were.*/\1/p')"
 	same "$reported" \
-		"$(perf script -i lost.data --show-lost-events 2>/dev/null | awk '/PERF_RECORD_LOST/ { n += $NF } END { print n }')"
+		"$(perf script -i lost.data --show-lost-events 2>/dev/null | weight PERF_RECORD_LOST)"
 }
 
 @test "a full disk ends the recording, what was recorded stays readable" {
@@ -218,7 +218,7 @@ small_disk() {
 	# The recorder prints the counts of the file.
 	if grep -q '"ended": "failed"' info; then
 		same "$(account x.data lost samples)" "$(sed -n 's/.* lost (\([0-9]*\) of them samples).*/\1/p' messages)"
-		same "$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info)" \
+		same "$(weight '^ *(events|side records) lost ' <info)" \
 			"$(sed -n 's/.* \([0-9]*\) lost (.*/\1/p' messages)"
 	fi
 }

@@ -142,7 +142,7 @@ finished() {
 	cp "$(command -v shares)" ./short-lived
 	ebprec record -q -a -F 997 -o x.data -- sh -c './short-lived 0.5; rm short-lived'
 	ebprec report --folded -i x.data --comm short-lived >folded 2>quality
-	n=$(awk '/main;outer;inner|\[short-lived/ { n += $NF } END { print n + 0 }' folded)
+	n=$(weight 'main;outer;inner|\[short-lived' <folded)
 	[ "$n" -gt 20 ] || fail "$(head -5 folded; cat quality)"
 }
 

@@ -101,7 +101,7 @@ waited() {
 	# All of it is as exact as the timeline.
 	ebprec sched --json --tid "$pid" --time ",$time" w.data 2>/dev/null >waiter.json
 	want=$(jq '.threads[0] | (.wait_ns + .sleep_ns + .block_ns + .stop_ns) / 1000 | floor' waiter.json)
-	us=$(awk '{ us += $NF } END { printf "%d", us }' waits.folded) # also from before it had its name
+	us=$(weight <waits.folded) # also from before it had its name
 	[ $((us - want)) -le 1000 ] && [ $((want - us)) -le 1000 ] || fail "$us us of $want in stacks"
 	# It was in state D for pages, and for the disk while it made its file.  A disk may answer before its thread
 	# sleeps: then there is neither.

@@ -218,8 +218,8 @@ its_own() {
 	cmp by-name by-id
 	ebprec report -q --folded --container '!^my-web$' x.data >others
 	cat by-name others | sort >both
-	ebprec report -q --folded x.data | awk '{ n += $NF } END { print n }' >all
-	awk '{ n += $NF } END { print n }' both | cmp - all
+	ebprec report -q --folded x.data | weight >all
+	weight <both | cmp - all
 	ebprec summary x.data 2>/dev/null | grep -q 'my-web' || fail "$(ebprec summary x.data)"
 	# Samples one by one, and what other tools read.
 	ebprec script -q -F comm,container --container '^my-web$' x.data | sort -u | grep . >commands

@@ -112,7 +112,7 @@ record_small() {
 	LD_PRELOAD=$BUILD/tests/lab/faults/badwrite.so BADWRITE_MS=400 \
 		ebprec-record -a -F 997 -m 128K -q -o r.data sleep 8 3>&- 2>err
 	intact r.data
-	all=$(awk '/^ *(events|side records) lost / { sum += $NF } END { print sum }' info.txt)
+	all=$(weight '^ *(events|side records) lost ' <info.txt)
 	[ "$all" -gt 0 ] || fail "nothing was lost"
 	# perf reads them as many.
 	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |

@@ -130,7 +130,7 @@ counts() {
 		done
 		ebprec report -q --folded $kind.data >folded
 		[ -s folded ] || fail "$kind: no stacks"
-		same "$(awk '{ n += $NF } END { print n }' folded)" \
+		same "$(weight <folded)" \
 			"$(ebprec summary -q --json $kind.data | sed -n 's/^  "samples": \([0-9]*\),*$/\1/p')"
 	done
 }
@@ -156,7 +156,7 @@ script_lines() {
 		same "$(awk -v e=$event: '$5 == e { n++; p += $4 } END { print n + 0, p + 0 }' want)" \
 			"$(for weight in samples period; do
 				ebprec report -q --folded --event $event --weight $weight group.data 2>/dev/null |
-					awk '{ n += $NF } END { print n + 0 }'
+					weight
 			done | xargs)"
 	done
 	# From the middle on: a count of before is not printed again, and not in a slice written to a file either.

@@ -87,7 +87,7 @@ off() {
 
 @test "--wall adds up to the life of all threads" {
 	want=$(jq '[.threads[].elapsed_ns] | add / 1000 | round' ours.json)
-	got=$(ebprec report -q --wall --folded --pid "$pid" --time ",$time" w.data | awk '{ us += $NF } END { printf "%.0f\n", us }')
+	got=$(ebprec report -q --wall --folded --pid "$pid" --time ",$time" w.data | weight)
 	near wall "$want" "$got" 0.01
 }
 

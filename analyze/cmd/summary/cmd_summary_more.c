@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/report/mark_sums.h"
-#include "analyze/report/profile/flat_profile.h"
+#include "analyze/report/profile/wait_sums.h"
 #include "analyze/report/key/row_keys.h"
 #include "analyze/input/marks.h"
 #include "analyze/input/capture_meta.h"
@@ -64,70 +64,9 @@ void cmd_summary_cpus(struct text_table *v, const struct capture *c, uint64_t or
 #define TEXT_MISSED  "missed_run_time"
 #define TEXT_TOTAL   "total_wait"
 #define TEXT_THREADS "threads"
-#define RECORDER     "ebprec-record" /* it waits for the others, and would not run without them */
-
-/* Threads of one name that waited for one reason. */
-struct waited {
-	uint32_t group, frame; /* labels */
-	uint64_t ns;           /* of all of them */
-	uint64_t would_run_us; /* of it: in which they would have been running */
-	bool is_recorder;
-};
-
-static int by_label(const void *va, const void *vb)
-{
-	const struct waited *a = va, *b = vb;
-
-	if (a->group != b->group)
-		return a->group < b->group ? -1 : 1;
-	return a->frame < b->frame ? -1 : a->frame > b->frame;
-}
-
-/* The waits that took most running time first, and the recorder's last. */
-static int by_would_run(const void *va, const void *vb)
-{
-	const struct waited *a = va, *b = vb;
-
-	if (a->is_recorder != b->is_recorder)
-		return a->is_recorder ? 1 : -1;
-	if (a->would_run_us != b->would_run_us)
-		return a->would_run_us > b->would_run_us ? -1 : 1;
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	return by_label(va, vb);
-}
-
-static size_t join_waits(const struct flat *times, const struct flat *busy,
-			 const struct row_keys *keys, const struct string_table *names,
-			 struct waited *list)
-{
-	size_t count = 0;
-
-	for (size_t i = 0; i < times->count && times->rows[i].self; i++) {
-		const struct flat_row *row = &times->rows[i];
-		const char *comm = string_table_text(names,
-						     keys->labels[row->group].texts[KEY_COMM]);
-
-		list[count++] = (struct waited){ .group = row->group,
-						 .frame = row->frame,
-						 .ns = row->self,
-						 .is_recorder = !strcmp(comm, RECORDER) };
-	}
-	qsort(list, count, sizeof(*list), by_label);
-	for (size_t i = 0; i < busy->count; i++) {
-		const struct waited want = { .group = busy->rows[i].group,
-					     .frame = busy->rows[i].frame };
-		struct waited *found = bsearch(&want, list, count, sizeof(*list), by_label);
-
-		if (found)
-			found->would_run_us = busy->rows[i].self;
-	}
-	qsort(list, count, sizeof(*list), by_would_run);
-	return count;
-}
 
 /* Times of all threads of a name together; for people in milliseconds, and with how many at least waited at once. */
-static void show_wait_times(struct text_table *v, const struct waited *w,
+static void show_wait_times(struct text_table *v, const struct wait_sum *w,
 			    const struct waits_style *style)
 {
 	uint64_t window_ns = style->window_ns;
@@ -149,50 +88,27 @@ static void show_wait_times(struct text_table *v, const struct waited *w,
 	text_table_text(v, TEXT_THREADS, text);
 }
 
-static void show_waits(struct text_table *v, const struct report *r, const struct row_keys *keys,
-		       const struct waited *list, size_t count, const struct waits_style *style)
+static int show_waits(struct text_table *v, const struct report *r, const struct waits_style *style)
 {
-	for (size_t i = 0; i < count && i < style->rows; i++) {
-		const struct row_keys_label *group = &keys->labels[list[i].group],
-					    *frame = &keys->labels[list[i].frame];
-
-		text_table_row(v);
-		show_wait_times(v, &list[i], style);
-		text_table_text(v, "comm", string_table_text(r->names, group->texts[KEY_COMM]));
-		text_table_text(v, "wait", string_table_text(r->names, frame->texts[KEY_SYMBOL]));
-	}
-}
-
-static int add_up_waits(struct text_table *v, struct report *r, const struct waits_style *style)
-{
-	struct sort_keys by = { { KEY_COMM, KEY_SYMBOL }, 2 };
 	struct row_keys_source source = { .naming = &r->naming,
 					  .names = r->names,
 					  .containers = r->containers };
-	struct flat times = { 0 }, busy = { 0 };
-	struct waited *list = NULL;
-	struct row_keys keys;
+	struct wait_sum *list;
+	size_t count;
 	int err;
 
 	source.groups = groups_list(r->groups, &source.group_count);
-	err = row_keys_make(&by, &source, &keys);
+	err = wait_sums_make(&r->stacks, &source, &list, &count);
 	if (err)
 		return err;
-	err = flat_make(&r->stacks, CALLTREE_SAMPLES, &keys, &by, r->names, false, &times);
-	if (!err)
-		err = flat_make(&r->stacks, CALLTREE_PERIOD, &keys, &by, r->names, false, &busy);
-	if (!err) {
-		list = calloc(times.count + 1, sizeof(*list));
-		err = list ? 0 : -ENOMEM;
+	for (size_t i = 0; i < count && i < style->rows; i++) {
+		text_table_row(v);
+		show_wait_times(v, &list[i], style);
+		text_table_text(v, "comm", string_table_text(r->names, list[i].comm));
+		text_table_text(v, "wait", string_table_text(r->names, list[i].reason));
 	}
-	if (!err)
-		show_waits(v, r, &keys, list, join_waits(&times, &busy, &keys, r->names, list),
-			   style);
 	free(list);
-	flat_done(&times);
-	flat_done(&busy);
-	row_keys_done(&keys);
-	return err;
+	return 0;
 }
 
 int cmd_summary_waits(struct text_table *v, const struct report *first,
@@ -221,7 +137,7 @@ int cmd_summary_waits(struct text_table *v, const struct report *first,
 	err = report_make(&r, &query);
 	text_table_begin(v, "waits", style->json ? all : shown, style->json ? 4 : 5);
 	if (!err)
-		err = add_up_waits(v, &r, &how);
+		err = show_waits(v, &r, &how);
 	text_table_end(v);
 	report_done(&r);
 	return err == -ENODATA ? 0 : err;

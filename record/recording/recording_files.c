@@ -214,7 +214,7 @@ static void prune_facts(struct recording *r, uint64_t from_ns, uint64_t now_ns)
 					       .from_ns = from_ns,
 					       .now_ns = now_ns };
 
-	if (k->count < FACTS_MANY || now_ns - k->pruned_ns < PRUNE_NS)
+	if (k->count < FACTS_MANY || !clock_is_due(&k->pruned_ns, now_ns, PRUNE_NS))
 		return;
 	if (!backlog_each_state(r->window, see_mapped, &mapped))
 		file_origin_cache_prune(k, &rest, r->file_origin.own_namespace);

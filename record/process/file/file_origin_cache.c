@@ -201,7 +201,6 @@ void file_origin_cache_prune(struct file_origin_cache *k, const struct file_orig
 {
 	size_t n = 0;
 
-	k->pruned_ns = rest->now_ns;
 	for (size_t i = 0; i < k->count; i++) {
 		struct file_origin_cache_file *f = &k->files[i];
 

@@ -41,7 +41,7 @@ struct file_origin_cache {
 	struct u64map by_key;
 	struct file_origin_cache_mounts *mounts;
 	size_t mounts_count, mounts_room;
-	uint64_t pruned_ns;
+	uint64_t pruned_ns; /* the caller's: when it was last */
 };
 
 void file_origin_cache_done(struct file_origin_cache *k);

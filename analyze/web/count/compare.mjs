@@ -4,10 +4,10 @@
 // Shares of functions are compared by their counts in fifty blocks of each side.  How intervals and results come about is
 // in analyze/report/diff/diff.h: a ratio's interval is that of independent counts, made wider by how much blocks
 // vary, and what is real is so at a level divided by the number of rows that could have been.
-import { filter_passes } from "../data/filter.mjs";
-import { list_sum, map_get } from "../data/lists.mjs";
+import { list_sum, list_within, map_get } from "../data/lists.mjs";
 import { join_is_part, join_part } from "../data/join.mjs";
-import { count_each } from "./count.mjs";
+import { count_each, count_slots } from "./count.mjs";
+import { functions_sums } from "./functions.mjs";
 import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
 
 const BLOCKS = 50, BLOCKS_LEAST = 8, LEVEL = 0.05, VARIED_LEAST = 1e-9, WIDTHS = [1, 2, 5, 10];
@@ -29,43 +29,20 @@ function compare_span(model, range) {
 	return [...[first, last].map((us) => (zero_us + us) * 1000), zero_us * 1000];
 }
 
-// By block: cost and samples by node, and in all.
-function compare_count(model, filter, range) {
-	const { samples, nodes } = model, [first, last, base] = compare_span(model, range);
-	const quantum = Math.floor((last - first) / BLOCKS) + 1, begin = Math.floor(first / quantum);
-	const blocks = () => Array.from({ length: BLOCKS }, () => new Float64Array(nodes.count)), side = { cost: blocks(), samples: blocks(), total: new Float64Array(BLOCKS) };
-	count_each(model, { ...filter, times: [range] }, (from, to) => {
-		for (let i = from; i < to; i++) {
-			if (!filter_passes(filter, samples, i))
-				continue;
-			const block = Math.min(BLOCKS - 1, Math.max(0, Math.floor((base + samples.time[i] * 1000) / quantum) - begin)), weight = samples.weight ? samples.weight[i] : 1;
-			const node = samples.node[samples.stack[i]];
-			side.cost[block][node] += weight;
-			side.samples[block][node]++;
-			side.total[block] += weight;
-		}
-	});
-	return side;
-}
-
-// By row of the table of functions: cost in each block, and samples; with all that it called.
-function compare_rows(model, outermost, side) {
-	const { parent, frame, count } = model.nodes, rows = model.frames.row, items = new Map();
+// items: by row of the table of functions, cost with all that it called in each block, and samples; total: the cost of each block.
+function compare_count(model, filter, outermost, range) {
+	const { samples } = model, [first, last, base] = compare_span(model, range), quantum = Math.floor((last - first) / BLOCKS) + 1, begin = Math.floor(first / quantum);
+	const edge = (b) => (b % BLOCKS ? list_within(Math.ceil(((begin + b) * quantum - base) / 1000), ...range) : range[b ? 1 : 0]);
+	const sums_of = (times, own) => count_slots({ ...model, samples: own }, { ...filter, times: [times] }, samples.stack, samples.node.length);
+	const rows_of = (sums) => functions_sums(model, outermost, sums.weights, samples.node).total, items = new Map(), total = new Float64Array(BLOCKS);
+	rows_of(sums_of(range, { ...samples, weight: null })).forEach((count, row) => count && items.set(row, { cost: new Float64Array(BLOCKS), samples: count }));
 	for (let b = 0; b < BLOCKS; b++) {
-		const cost = side.cost[b], samples = side.samples[b];
-		for (let i = count - 1; i > 0; i--) {
-			if (!samples[i])
-				continue;
-			if (outermost[i]) {
-				const item = map_get(items, rows[frame[i]], () => ({ cost: new Float64Array(BLOCKS), samples: 0 }));
-				item.cost[b] += cost[i];
-				item.samples += samples[i];
-			}
-			cost[parent[i]] += cost[i];
-			samples[parent[i]] += samples[i];
-		}
+		const sums = sums_of([edge(b), edge(b + 1)], samples), rows = rows_of(sums);
+		total[b] = sums.sum;
+		for (const [row, { cost }] of items)
+			cost[b] = rows[row];
 	}
-	return items;
+	return { items, total };
 }
 
 // ---- how much blocks vary ----
@@ -160,9 +137,9 @@ function compare_testable(pairs, exposures) {
 // Rows: frame, row, sum and share by side (before, after), ratio (Infinity: it is new), low, high, result; the largest growth first.
 // filter: its times are not asked.  too_short: too few blocks have samples to know what is chance.
 export function compare_make(model, filter, outermost, before, after) {
-	const counted = [before, after].map((range) => compare_count(model, filter, range)), items = counted.map((side) => compare_rows(model, outermost, side));
-	const keys = [...new Set(items.flatMap((side) => [...side.keys()]))].sort((a, b) => a - b), none = { cost: new Float64Array(BLOCKS), samples: 0 };
-	const pairs = keys.map((key) => items.map((side) => side.get(key) || none).map((item) => ({ ...item, sum: list_sum(item.cost) })));
+	const counted = [before, after].map((range) => compare_count(model, filter, outermost, range));
+	const keys = [...new Set(counted.flatMap(({ items }) => [...items.keys()]))].sort((a, b) => a - b), none = { cost: new Float64Array(BLOCKS), samples: 0 };
+	const pairs = keys.map((key) => counted.map(({ items }) => items.get(key) || none).map((item) => ({ ...item, sum: list_sum(item.cost) })));
 	const sides = counted.map(({ total }, i) => {
 		const sum = list_sum(total), blocks = [...total.keys()].filter((b) => total[b]), side = { sum, blocks, expected: total.map((n) => (sum > 0 ? n / sum : 0)) };
 		return { ...side, drift: compare_drift(pairs.map((pair) => pair[i]), side) };

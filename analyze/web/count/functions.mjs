@@ -26,13 +26,12 @@ export const FUNCTIONS_ORDERS = {
 	name: (a, b) => a.row - b.row,
 };
 
-// counted: count_by_stack().  Rows by self, then total, both falling, then by name.
-// node_of: by stack.
-export function functions_table(model, outermost, counted, node_of) {
+// By row, from weights by stack: itself, and with all that it called.  node_of: by stack.
+export function functions_sums(model, outermost, weights, node_of) {
 	const { parent, frame, count } = model.nodes, rows = model.frames.row, row_count = rows.length ? rows.at(-1) + 1 : 0;
 	const node = new Float64Array(count), self = new Float64Array(row_count), total = new Float64Array(row_count);
-	for (let i = 0; i < counted.weights.length; i++)
-		node[node_of[i]] += counted.weights[i];
+	for (let i = 0; i < weights.length; i++)
+		node[node_of[i]] += weights[i];
 	for (let i = 1; i < count; i++)
 		self[rows[frame[i]]] += node[i];
 	for (let i = count - 1; i > 0; i--) {
@@ -40,15 +39,17 @@ export function functions_table(model, outermost, counted, node_of) {
 			total[rows[frame[i]]] += node[i];
 		node[parent[i]] += node[i];
 	}
+	return { self, total };
+}
+
+// counted: count_by_stack().  Rows by self, then total, both falling, then by name.
+export function functions_table(model, outermost, counted, node_of) {
+	const { self, total } = functions_sums(model, outermost, counted.weights, node_of), rows = model.frames.row;
 	const list = Array.from(rows, (row, i) => ({ row, frame: i, self: self[row], total: total[row] })).filter((r, i) => r.total && r.row !== rows[i - 1]);
 	return list.sort(FUNCTIONS_ORDERS.self);
 }
 
-export function functions_is_kernel(model, frame) {
-	return (model.frames.flags[frame] & FRAME_KERNEL) !== 0;
-}
+export const functions_is_kernel = (model, frame) => (model.frames.flags[frame] & FRAME_KERNEL) !== 0;
 
 // `ebprec report --csv`
-export function functions_csv(model, list) {
-	return words_csv("self,total,dso,symbol", list.map((r) => [r.self, r.total, model.objects.base[model.frames.object[r.frame]], model.frames.name[r.frame]]));
-}
+export const functions_csv = (model, list) => words_csv("self,total,dso,symbol", list.map((r) => [r.self, r.total, model.objects.base[model.frames.object[r.frame]], model.frames.name[r.frame]]));

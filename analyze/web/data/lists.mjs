@@ -6,14 +6,13 @@ export function refuse(why) {
 	throw new Error(why);
 }
 
-export function list_sum(list) {
-	return list.reduce((a, b) => a + b, 0);
-}
+export const list_sum = (list) => list.reduce((a, b) => a + b, 0);
+
+// The number of [least, most] that is nearest to n.
+export const list_within = (n, least, most) => Math.max(least, Math.min(n, most));
 
 // 0, 1, 2 ...
-export function list_numbers(count) {
-	return Array.from({ length: count }, (_, i) => i);
-}
+export const list_numbers = (count) => Array.from({ length: count }, (_, i) => i);
 
 // The first of [from, to) that is not before what is sought; to: all are.
 export function list_first(from, to, is_before) {
@@ -40,9 +39,7 @@ export function list_join(ranges, near = 0) {
 	return joined;
 }
 
-export function list_by_text(a, b) {
-	return a < b ? -1 : a > b ? 1 : 0;
-}
+export const list_by_text = (a, b) => a < b ? -1 : a > b ? 1 : 0;
 
 export function map_get(map, key, make) {
 	if (!map.has(key))

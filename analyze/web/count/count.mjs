@@ -4,9 +4,7 @@ import { FILTER_EVER, filter_apart } from "../data/filter.mjs";
 import { list_first, list_sum } from "../data/lists.mjs";
 
 // The first row of [from, to) whose time is not below us.
-export function count_lower(time, from, to, us) {
-	return list_first(from, to, (i) => time[i] < us);
-}
+export const count_lower = (time, from, to, us) => list_first(from, to, (i) => time[i] < us);
 
 // Adds rows [from, to) to the sums, or with a sign of -1 takes them away.
 function count_rows(samples, { cpus, stacks }, slots, from, to, sums, sign) {

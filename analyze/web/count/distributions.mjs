@@ -30,9 +30,7 @@ function beta_fraction(x, a, b) {
 	return f;
 }
 
-function beta_log_term(x, a, b) {
-	return log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * Math.log(x) + b * Math.log1p(-x);
-}
+const beta_log_term = (x, a, b) => log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * Math.log(x) + b * Math.log1p(-x);
 
 function beta_cdf(x, a, b) {
 	if (!(x > 0))
@@ -95,6 +93,4 @@ export function student_to_normal_level(level, freedom) {
 }
 
 // Clopper and Pearson's interval of a share.
-export function binomial_interval(hits, misses, level) {
-	return [hits > 0 ? beta_quantile(level / 2, hits, misses + 1) : 0, misses > 0 ? beta_quantile(1 - level / 2, hits + 1, misses) : 1];
-}
+export const binomial_interval = (hits, misses, level) => [hits > 0 ? beta_quantile(level / 2, hits, misses + 1) : 0, misses > 0 ? beta_quantile(1 - level / 2, hits + 1, misses) : 1];

@@ -3,9 +3,7 @@
 import { filter_passes } from "../data/filter.mjs";
 import { list_by_text, list_numbers, list_sum, map_get } from "../data/lists.mjs";
 
-export function heat_row(row) {
-	return { id: row.name, level: 0, tasks: [], cpu: -2, weight: 0, more: false, selects: null, ...row };
-}
+export const heat_row = (row) => ({ id: row.name, level: 0, tasks: [], cpu: -2, weight: 0, more: false, selects: null, ...row });
 
 // Rows by what they are of.  A row: id, name, level, tasks, cpu (-2: all), weight, more (it can be opened), and selects:
 // what choosing it filters by; null: nothing does.  open: set of the ids of open rows.

@@ -28,6 +28,4 @@ function measure_waits(model, name) {
 }
 
 // Without such waits in the page, samples are counted.
-export function measure_make(model, name) {
-	return name === "cpu" || !model.waits ? measure_samples(model) : measure_waits(model, name);
-}
+export const measure_make = (model, name) => name === "cpu" || !model.waits ? measure_samples(model) : measure_waits(model, name);

@@ -30,9 +30,7 @@ export function states_strip({ waits: { pieces, threads } }, tid, from_us, to_us
 }
 
 // The piece that a thread is in then; -1: none.
-export function states_at(model, tid, us) {
-	return states_strip(model, tid, us, us + 0.001, Infinity)[0]?.piece ?? -1;
-}
+export const states_at = (model, tid, us) => states_strip(model, tid, us, us + 0.001, Infinity)[0]?.piece ?? -1;
 
 // Nanoseconds of the selected threads by state, and since before the recording (which the others are without).
 export function states_account(model, filter) {

@@ -57,9 +57,7 @@ function tree_child(growing, up, frame, key) {
 }
 
 // Whether a frame has no node of its own below this one: it is hidden, or its caller has the same name and recursion is folded.
-function tree_skips({ shape, frame }, label, up, at) {
-	return shape.hidden?.[at] || (shape.fold && frame[up] >= 0 && label[frame[up]] === label[at]);
-}
+const tree_skips = ({ shape, frame }, label, up, at) => shape.hidden?.[at] || (shape.fold && frame[up] >= 0 && label[frame[up]] === label[at]);
 
 // Puts the stack that ends in node below top.  growing.to has by node of the model where it was put, when growing.turn
 // does that this was in the same group.

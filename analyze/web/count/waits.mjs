@@ -31,9 +31,7 @@ export function waits_pieces(model, t, ranges, visit) {
 }
 
 // The first piece of [from, to) that ends behind a time.
-export function waits_first(pieces, from, to, ns) {
-	return list_first(from, to, (i) => pieces.from[i] + pieces.length[i] <= ns);
-}
+export const waits_first = (pieces, from, to, ns) => list_first(from, to, (i) => pieces.from[i] + pieces.length[i] <= ns);
 
 // Lengths from a power of four up to the next.
 function waits_stratum(ns) {
@@ -42,9 +40,7 @@ function waits_stratum(ns) {
 }
 
 // The sums of one thread: its waits of a kind, a system call, and about one length.
-function waits_kind(at) {
-	return { exact: 0, own: 0, sampled: 0, others: 0, seen: 0, given_own: 0, given: 0, count: 0, longest: 0, stacks: 0, weights: 0, seen_weights: 0, given_count: 0, first: at };
-}
+const waits_kind = (at) => ({ exact: 0, own: 0, sampled: 0, others: 0, seen: 0, given_own: 0, given: 0, count: 0, longest: 0, stacks: 0, weights: 0, seen_weights: 0, given_count: 0, first: at });
 
 function waits_add(k, ns, weight) {
 	k.exact += ns;
@@ -81,9 +77,7 @@ export function waits_share(k, ns, weight) {
 }
 
 // Integers below 2^53, divided without rounding up.
-function waits_divide(a, b) {
-	return (a - a % b) / b;
-}
+const waits_divide = (a, b) => (a - a % b) / b;
 
 function waits_share_count(k, weight) {
 	const rest = k.count - k.stacks, others = k.weights > k.stacks, all = others ? k.weights - k.stacks : k.weights;
@@ -255,11 +249,7 @@ export function waits_table(model, rows, filter) {
 	return [...found.values()].filter((row) => row.total_ns).map((row) => ({ ...row, longest_ns: Math.min(row.longest_ns, row.total_ns) })).sort(compare);
 }
 
-export function waits_reason(row) {
-	return /^\[.+\]$/.test(row.reason) ? row.reason.slice(1, -1) : row.reason;
-}
+export const waits_reason = (row) => /^\[.+\]$/.test(row.reason) ? row.reason.slice(1, -1) : row.reason;
 
 // `ebprec report --waits --csv`
-export function waits_csv(list) {
-	return words_csv("waiter,reason,woken_by,count,total_ns,longest_ns,where", list.map((r) => [r.waiter, waits_reason(r), r.woken_by, r.count, r.total_ns, r.longest_ns, r.where]));
-}
+export const waits_csv = (list) => words_csv("waiter,reason,woken_by,count,total_ns,longest_ns,where", list.map((r) => [r.waiter, waits_reason(r), r.woken_by, r.count, r.total_ns, r.longest_ns, r.where]));

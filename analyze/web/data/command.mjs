@@ -4,14 +4,10 @@ import { FILTER_LISTS, FILTER_TEXTS, filter_ranges } from "./filter.mjs";
 import { join_is_part, join_part } from "./join.mjs";
 
 // Seconds of the capture's clock, with all digits.
-function command_seconds(us) {
-	return Math.floor(us / 1e6) + "." + String(us % 1e6).padStart(6, "0");
-}
+const command_seconds = (us) => Math.floor(us / 1e6) + "." + String(us % 1e6).padStart(6, "0");
 
 // Both ends of --time belong to it, to the nanosecond; ours is [from, to) in microseconds.
-function command_time(head, [from_us, to_us]) {
-	return command_seconds(head.base_us + from_us) + "," + command_seconds(head.base_us + to_us - 1) + "999";
-}
+const command_time = (head, [from_us, to_us]) => command_seconds(head.base_us + from_us) + "," + command_seconds(head.base_us + to_us - 1) + "999";
 
 // The options that were given for the page, by name; --between has two words.
 function command_options({ options }) {
@@ -70,9 +66,7 @@ export function command_words(model, selection, keeps = (_name) => true) {
 }
 
 // Words as a shell takes them.
-function command_join(words) {
-	return words.map((word) => (/^[A-Za-z0-9_\-+=:,./%@^]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'")).join(" ");
-}
+const command_join = (words) => words.map((word) => (/^[A-Za-z0-9_\-+=:,./%@^]+$/.test(word) ? word : "'" + word.replaceAll("'", "'\\''") + "'")).join(" ");
 
 export function command_line(model, selection, view) {
 	const of = model.parts ? command_of_part(model, selection) : { model, selection };
@@ -80,14 +74,10 @@ export function command_line(model, selection, view) {
 }
 
 // The part of each stack that the graph shows.
-export function command_around({ around, order }) {
-	return around ? ["--" + (order === "up" ? "callers" : "callees") + "=" + around, "--sort=symbol"] : [];
-}
+export const command_around = ({ around, order }) => around ? ["--" + (order === "up" ? "callers" : "callees") + "=" + around, "--sort=symbol"] : [];
 
 // `ebprec marks` and `ebprec metrics` take threads and times alone.
-export function command_of_events(selection) {
-	return { ...selection, cpus: [], symbol: "", dso: "", parent: "" };
-}
+export const command_of_events = (selection) => ({ ...selection, cpus: [], symbol: "", dso: "", parent: "" });
 
 export function command_events(model, selection, view) {
 	const words = command_words(model, command_of_events(selection), (name) => [...COMMAND_TIMES, "comm", "pid", "tid"].includes(name));

@@ -5,13 +5,9 @@ import { words_count, words_length } from "./words.mjs";
 
 const COUNTERS_FIRST = 4;
 
-export function counters_id(line) {
-	return line.table + "/" + line.of + "/" + line.key;
-}
+export const counters_id = (line) => line.table + "/" + line.of + "/" + line.key;
 
-export function counters_name({ group, what }) {
-	return group + ": " + what;
-}
+export const counters_name = ({ group, what }) => group + ": " + what;
 
 // The lines of these ids; without any: of the first tables the first line that changes, those of processes last.
 export function counters_chosen({ lines }, ids) {
@@ -34,9 +30,7 @@ export function counters_value(value, unit) {
 }
 
 // The points of which some is in a range of times; no ranges: all.
-export function counters_points(line, times) {
-	return times.length ? line.points.filter(({ from_us, to_us }) => times.some(([from, to]) => from_us < to && to_us > from)) : line.points;
-}
+export const counters_points = (line, times) => times.length ? line.points.filter(({ from_us, to_us }) => times.some(([from, to]) => from_us < to && to_us > from)) : line.points;
 
 // The point of that moment; undefined: there is none.
 export function counters_at(line, us) {

@@ -14,9 +14,7 @@ import { match_test } from "./match.mjs";
 export const FILTER_LISTS = ["comms", "pids", "tids", "cpus"];
 export const FILTER_TEXTS = ["symbol", "dso", "parent"];
 
-export function filter_all() {
-	return { times: [], comms: [], pids: [], tids: [], cpus: [], during: "", not_during: false, symbol: "", dso: "", parent: "" };
-}
+export const filter_all = () => ({ times: [], comms: [], pids: [], tids: [], cpus: [], during: "", not_during: false, symbol: "", dso: "", parent: "" });
 
 // Which of tasks, threads or marks are selected by name, process and thread, 1 each.
 export function filter_tasks({ count, comm, pid, tid }, selection) {
@@ -87,9 +85,7 @@ function filter_outside(ranges) {
 }
 
 // The parts of times that are in none of the others.
-export function filter_apart(times, others) {
-	return filter_meet(times, filter_outside(others)).filter(([from, to]) => to > from);
-}
+export const filter_apart = (times, others) => filter_meet(times, filter_outside(others)).filter(([from, to]) => to > from);
 
 // The selected time in nanoseconds since head.base_us, both ends included.
 export function filter_ranges(model, { times, during, not_during }) {
@@ -117,11 +113,7 @@ export function filter_make(model, selection, rows = model.samples) {
 }
 
 // Whether the filter's CPUs and stacks have the sample.
-export function filter_passes({ cpus, stacks }, samples, i) {
-	return (!cpus || cpus[samples.cpu[i] + 1]) && (!stacks || stacks[samples.stack[i]]);
-}
+export const filter_passes = ({ cpus, stacks }, samples, i) => (!cpus || cpus[samples.cpu[i] + 1]) && (!stacks || stacks[samples.stack[i]]);
 
 // Rising and apart, as selections are.
-export function filter_join_times(times) {
-	return list_join(times.filter(([from, to]) => to > from).sort((a, b) => a[0] - b[0]));
-}
+export const filter_join_times = (times) => list_join(times.filter(([from, to]) => to > from).sort((a, b) => a[0] - b[0]));

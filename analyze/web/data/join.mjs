@@ -96,10 +96,6 @@ export function join_models(a, b) {
 }
 
 // The part in which a range of time is; null: the page is of one capture, or the range is not in one.
-export function join_part(model, [from_us, to_us]) {
-	return model.parts?.find((part) => from_us >= part.from_us && to_us <= part.to_us) || null;
-}
+export const join_part = (model, [from_us, to_us]) => model.parts?.find((part) => from_us >= part.from_us && to_us <= part.to_us) || null;
 
-export function join_is_part(part, [from_us, to_us]) {
-	return part.from_us === from_us && part.to_us === to_us;
-}
+export const join_is_part = (part, [from_us, to_us]) => part.from_us === from_us && part.to_us === to_us;

@@ -6,9 +6,7 @@ import { list_by_text, list_first, list_join, list_numbers, list_sum, map_get } 
 
 const MARK_END = 2, MARK_KINDS = ["point", "begin", "end", "span"];
 
-function marks_name({ group, name }, i) {
-	return group[i] + "/" + name[i];
-}
+const marks_name = ({ group, name }, i) => group[i] + "/" + name[i];
 
 // The times of all spans that are called so as --during takes it (by name, text, or GROUP/NAME), in nanoseconds: rising and apart, both ends
 // included.
@@ -18,9 +16,7 @@ export function marks_during(model, word) {
 	return list_join(own.map((s) => [spans.start[s], spans.start[s] + spans.length[s]]));
 }
 
-export function marks_kind(marks, i) {
-	return MARK_KINDS[marks.kind[i]] || "point";
-}
+export const marks_kind = (marks, i) => MARK_KINDS[marks.kind[i]] || "point";
 
 // Numbers of the marks that are selected.  ranges: of time, in nanoseconds, both ends included.
 export function marks_selected(model, selection, ranges) {
@@ -29,9 +25,7 @@ export function marks_selected(model, selection, ranges) {
 }
 
 // The smallest length that at least this share of all does not exceed.
-function marks_quantile(lengths, share) {
-	return lengths[Math.ceil(share * lengths.length) - 1];
-}
+const marks_quantile = (lengths, share) => lengths[Math.ceil(share * lengths.length) - 1];
 
 // A row for each name, in the order in which they came: group, name, is_span, count, unended, and of spans that ended
 // total, min, max, mean, median, p99 in nanoseconds.

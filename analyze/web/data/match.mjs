@@ -12,9 +12,7 @@ export function match_test(expression, caseless) {
 }
 
 // The expression that matches this text alone, for us and as POSIX has it.
-export function match_exactly(text) {
-	return "^" + text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") + "$";
-}
+export const match_exactly = (text) => "^" + text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&") + "$";
 
 // Frames whose name matches, 1 each.
 export function match_frames(model, expression, caseless) {

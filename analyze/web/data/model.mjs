@@ -140,9 +140,7 @@ const STATE_COUNT = 6, WAIT_RUN_QUEUE = 4;
 export const NO_WAIT = 0xffffffff;
 
 // Thread i has pieces piece[i] to piece[i + 1] and waits wait[i] to wait[i + 1].
-function model_threads(table, pieces, waits) {
-	return { ...table, tid: model_sums(Float64Array, table.tid), piece: model_firsts(table.pieces, pieces.count, "threads do not have all pieces"), wait: model_firsts(table.waits, waits.count, "threads do not have all waits") };
-}
+const model_threads = (table, pieces, waits) => ({ ...table, tid: model_sums(Float64Array, table.tid), piece: model_firsts(table.pieces, pieces.count, "threads do not have all pieces"), wait: model_firsts(table.waits, waits.count, "threads do not have all waits") });
 
 // from: nanoseconds since head.base_us; wait: of which it is a part; NO_WAIT: of none.
 function model_pieces(table, threads) {
@@ -175,9 +173,7 @@ function model_wait_keys(table) {
 }
 
 // Waits and their kinds, and room for waits.mjs to count in.
-export function model_wait_rows(waits, kinds) {
-	return { waits, kinds: { ...kinds, ...model_wait_keys(kinds) }, room: { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) } };
-}
+export const model_wait_rows = (waits, kinds) => ({ waits, kinds: { ...kinds, ...model_wait_keys(kinds) }, room: { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) } });
 
 // taken: of a wait with a stack, its place among those of its thread.
 function model_taken(table, threads, tasks) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // words - numbers, shares and times as people read them
 
-export function words_count(n) {
-	return String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
-}
+export const words_count = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
 export function words_percent(part, total) {
 	if (!total)
@@ -40,14 +38,10 @@ export function words_step(span_us, most) {
 }
 
 // As much of a text as fits into so many characters of a monospaced font.
-export function words_fit(text, room) {
-	return text.length <= room ? text : room < 3 ? "" : text.slice(0, room - 2) + "..";
-}
+export const words_fit = (text, room) => text.length <= room ? text : room < 3 ? "" : text.slice(0, room - 2) + "..";
 
 // Lines of a head and of rows of texts and numbers, as `ebprec report --csv` has them.
-export function words_csv(head, rows) {
-	return [head, ...rows.map((cells) => cells.map(words_cell).join(",")), ""].join("\r\n");
-}
+export const words_csv = (head, rows) => [head, ...rows.map((cells) => cells.map(words_cell).join(",")), ""].join("\r\n");
 
 // A cell as `ebprec report --csv` has it; the text is escaped already.
 function words_cell(cell) {

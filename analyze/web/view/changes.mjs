@@ -25,13 +25,9 @@ export function changes_make(app) {
 }
 
 // Rows that are unsure or noise are grey.
-export function changes_table(label, kind, columns) {
-	return table_make({ label, class: kind, first: 15, row: ({ result }) => (result < 2 ? "chance" : null), columns });
-}
+export const changes_table = (label, kind, columns) => table_make({ label, class: kind, first: 15, row: ({ result }) => (result < 2 ? "chance" : null), columns });
 
-export function changes_caption(rows, text) {
-	return words_count(rows.filter((row) => row.result === 2).length) + " of " + words_count(rows.length) + text + "; what is unsure or noise is grey";
-}
+export const changes_caption = (rows, text) => words_count(rows.filter((row) => row.result === 2).length) + " of " + words_count(rows.length) + text + "; what is unsure or noise is grey";
 
 // The ranges that are compared; null: none are.
 export function changes_ranges(app) {
@@ -39,9 +35,7 @@ export function changes_ranges(app) {
 	return before && [before, app.selection.times[0] || [after.from_us, after.to_us]];
 }
 
-export function changes_baseline(app) {
-	return link_range(app.view.baseline);
-}
+export const changes_baseline = (app) => link_range(app.view.baseline);
 
 export function changes_show({ app, element }) {
 	element.hidden = !changes_ranges(app) || app.view.measure !== "cpu";
@@ -61,9 +55,7 @@ function changes_count({ app, table, command, element }) {
 	app.redraw();
 }
 
-export function changes_ratio(ratio) {
-	return ratio === Infinity ? "new" : ratio === 0 ? "gone" : "x" + ratio.toFixed(ratio < 0.1 ? 3 : ratio < 100 ? 2 : 0);
-}
+export const changes_ratio = (ratio) => ratio === Infinity ? "new" : ratio === 0 ? "gone" : "x" + ratio.toFixed(ratio < 0.1 ? 3 : ratio < 100 ? 2 : 0);
 
 export function changes_interval({ low, high }) {
 	const end = high === Infinity ? "" : "x" + high.toFixed(2);

@@ -27,9 +27,7 @@ export function counting_make(app) {
 	return { element: dom_section("counters", "Counters", null, sums.element, table.element, command.line), update: () => counting_count(app, { sums, table, command, note }) };
 }
 
-function counting_shown({ model, view }) {
-	return counters_chosen(model.counters, link_names_of(view.lines));
-}
+const counting_shown = ({ model, view }) => counters_chosen(model.counters, link_names_of(view.lines));
 
 function counting_toggle(app, line, shown) {
 	const ids = [...counting_shown(app).filter((other) => other !== line), ...(shown ? [] : [line])].map(counters_id);

@@ -6,9 +6,7 @@ import { match_exactly } from "../data/match.mjs";
 import { tree_name } from "../count/tree.mjs";
 import { words_percent, words_weight } from "../data/words.mjs";
 
-export function detail_make(app) {
-	return { app, element: el("div.detail") };
-}
+export const detail_make = (app) => ({ app, element: el("div.detail") });
 
 function detail_facts({ model, tree, measure, total, self, counted, sum, kinds }, node) {
 	const { objects, frames } = model, frame = tree.frame[node], object = frames.object[frame], weight = (n) => words_weight(n, measure.unit) + ", ";

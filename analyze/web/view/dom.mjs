@@ -13,9 +13,7 @@ export function el(tag, attributes, ...children) {
 	return element;
 }
 
-export function dom_button(text, act, title = null, kind = null) {
-	return el("button", { type: "button", class: kind, title, onclick: act }, text);
-}
+export const dom_button = (text, act, title = null, kind = null) => el("button", { type: "button", class: kind, title, onclick: act }, text);
 
 // name: of the section in ids; tools: beside its title.
 export function dom_section(name, title, tools, ...children) {
@@ -47,9 +45,7 @@ export function dom_command() {
 		set: (lacks, make) => { code.textContent = lacks ? "No one command selects this: " + lacks + "." : make(); } };
 }
 
-export function dom_tip_make() {
-	return el("div.tip", { hidden: "", "aria-hidden": "true" });
-}
+export const dom_tip_make = () => el("div.tip", { hidden: "", "aria-hidden": "true" });
 
 // Puts the text of a point beside it, within the element that tip is in: on the side that has more room.  It is laid out once with all else that
 // changes in the frame.
@@ -86,10 +82,6 @@ export function dom_canvas(canvas, width, height) {
 }
 
 // Keys with these are the browser's own.
-export function dom_is_shortcut({ ctrlKey, altKey, metaKey }) {
-	return ctrlKey || altKey || metaKey;
-}
+export const dom_is_shortcut = ({ ctrlKey, altKey, metaKey }) => ctrlKey || altKey || metaKey;
 
-export function dom_color(name) {
-	return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
+export const dom_color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();

@@ -120,9 +120,7 @@ function overview_lane(context, overview, { lane: { list, is_span } }, y) {
 		});
 }
 
-function overview_lines({ model: { counters }, view }) {
-	return (counters ? counters_chosen(counters, link_names_of(view.lines)) : []).map((line) => heat_row({ id: "line " + counters_id(line), name: counters_name(line), line, most: counters_summary(line.points).max }));
-}
+const overview_lines = ({ model: { counters }, view }) => (counters ? counters_chosen(counters, link_names_of(view.lines)) : []).map((line) => heat_row({ id: "line " + counters_id(line), name: counters_name(line), line, most: counters_summary(line.points).max }));
 
 // Each interval as high as its value; what is below 0 is no higher than 0.
 function overview_line(context, overview, { line, most }, y) {

@@ -42,9 +42,7 @@ function waiting_compare({ app, changes }, table_of) {
 	table_set(changes, rows.sort((a, b) => b.result - a.result), changes_caption(rows, " kinds of waits changed by more than chance, in time of each second"));
 }
 
-function waiting_seconds(us) {
-	return (us / 1e6).toFixed(6) + " s";
-}
+const waiting_seconds = (us) => (us / 1e6).toFixed(6) + " s";
 
 // A sum and its parts, to the microsecond: as a bar and in words.  parts: class, text, nanoseconds.
 function waiting_account(name, parts) {
@@ -53,9 +51,7 @@ function waiting_account(name, parts) {
 	return [el("div.sum", { "aria-hidden": "true" }, ...parts.map(([kind], i) => dom_bar(kind, us[i], all))), el("p", name + " = " + waiting_seconds(all) + (words.length ? ": " : "") + words.join(", "))];
 }
 
-function waiting_most({ waiter, total_ns, woken_by, ...row }) {
-	return waiter + " for " + waits_reason(row) + " " + words_length(total_ns / 1000) + (woken_by ? " (ended by " + woken_by + ")" : "");
-}
+const waiting_most = ({ waiter, total_ns, woken_by, ...row }) => waiter + " for " + waits_reason(row) + " " + words_length(total_ns / 1000) + (woken_by ? " (ended by " + woken_by + ")" : "");
 
 function waiting_count(waiting) {
 	const { app, account, command } = waiting, { model, selection } = app, [range = [0, Infinity]] = selection.times, { head } = (model.parts ? join_part(model, range) : model) || { head: {} }, measure = app.measures("off-cpu");

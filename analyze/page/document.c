@@ -182,6 +182,8 @@ static void write_capture(struct json_writer *j, const struct builder *p)
 	}
 	if (capture_clock(r->capture, &sample_ns, &wall_ns))
 		json_writer_u64(j, "wall_us", (wall_ns - sample_ns) / 1000 + p->samples.base_us);
+	if (p->ask->of)
+		write_string(j, "of", p->ask->of);
 	write_string(j, "event", event_name(p->ask->attr));
 	if (p->ask->attr->attr.freq && p->ask->attr->attr.sample_freq)
 		json_writer_u64(j, "interval_ns", NS_PER_SECOND / p->ask->attr->attr.sample_freq);
@@ -254,8 +256,8 @@ static int make_tables(struct builder *p)
 		err = page_marks_make(p->r->capture, p->r->names, p->ask->filter, &p->texts,
 				      &p->marks);
 	if (!err)
-		err = page_samples_make(p->r, p->ask->weight, &p->stacks, p->waits, &p->texts,
-					&p->samples);
+		err = page_samples_make(p->r, p->ask->weight, p->ask->all, &p->stacks, p->waits,
+					&p->texts, &p->samples);
 	if (!err && p->ask->processes)
 		err = page_processes_make(p->r, &p->samples, &p->texts, &p->processes);
 	if (!err && p->ask->counters)
@@ -332,10 +334,10 @@ static void add_data(struct outbuf *out, const struct page_part *part, const cha
 	}
 }
 
-int page_document_write(const char *title, const char *summary, const struct page_part *before,
-			const struct page_part *part, const struct capture *capture,
-			struct outbuf *out)
+int page_document_write(const char *title, const char *summary, const struct page_parts *parts,
+			const struct capture *capture, struct outbuf *out)
 {
+	char head[32], data[32];
 	bool complete = true;
 
 	add_part(out, page_viewer_head());
@@ -343,9 +345,14 @@ int page_document_write(const char *title, const char *summary, const struct pag
 	add_text(out, "<pre id=\"summary\">\n");
 	add_markup(out, summary);
 	add_text(out, "</pre>\n");
-	add_data(out, part, "head", "d");
-	if (before)
-		add_data(out, before, "before", "b");
+	add_data(out, &parts->list[0], "head", "d");
+	if (parts->before)
+		add_data(out, parts->before, "before", "b");
+	for (size_t i = 1; i < parts->count; i++) {
+		snprintf(head, sizeof(head), "of%zu", i);
+		snprintf(data, sizeof(data), "of%zu-", i);
+		add_data(out, &parts->list[i], head, data);
+	}
 	if (capture)
 		complete = page_spool_add(out, capture_source(capture));
 	add_part(out, page_viewer_tail());

@@ -9,6 +9,7 @@
 
 #include <stdint.h>
 
+#include "analyze/input/event/time_span.h"
 #include "analyze/page/columns.h"
 #include "analyze/page/counters.h"
 #include "analyze/report/profile/calltree.h"
@@ -33,6 +34,9 @@ struct page_ask {
 	const char *const
 		*renames; /* of a capture before another: pairs of a name and what it is later */
 	size_t rename_count;
+	const char *of; /* the instrument that the samples are of; NULL: none */
+	const struct time_span
+		*all; /* from the first sample of all parts of the page to the last */
 };
 
 /* The tables of a page of one capture.  Embedded by the owner; page_part_done(); all zero is an empty one. */
@@ -47,12 +51,19 @@ struct page_part {
  */
 int page_part_make(struct report *r, const struct page_ask *ask, struct page_part *out);
 void page_part_done(struct page_part *part);
+/* The first part has the samples of the capture, each of the others those of an instrument. */
+struct page_parts {
+	const struct page_part
+		*before; /* of the capture that it is compared with; NULL: with none */
+	const struct page_part *list;
+	size_t count; /* at least 1 */
+};
+
 /*
- * Appends the page to *out, of the caller.  summary: the text where scripts do not run.  before: of the capture that part is
- * compared with; NULL: with none.  capture: that the page carries; NULL: none.  -ENOMEM; -EIO: the capture became shorter.
+ * Appends the page to *out, of the caller.  summary: the text where scripts do not run.  capture: that the page
+ * carries; NULL: none.  -ENOMEM; -EIO: the capture became shorter.
  */
-int page_document_write(const char *title, const char *summary, const struct page_part *before,
-			const struct page_part *part, const struct capture *capture,
-			struct outbuf *out);
+int page_document_write(const char *title, const char *summary, const struct page_parts *parts,
+			const struct capture *capture, struct outbuf *out);
 
 #endif

@@ -290,25 +290,31 @@ static int make_places(const struct builder *b, const struct page_stacks *tree, 
 
 /* ---- rows ---- */
 
-static void find_times(struct builder *b)
+void page_samples_extend(const struct report *r, struct time_span *span)
 {
-	const struct stack_table *stacks = &b->r->stacks;
+	for (size_t i = 0; i < r->stacks.sample_count; i++) {
+		uint64_t ns = r->stacks.samples[i].time_ns;
+
+		span->from_ns = ns < span->from_ns ? ns : span->from_ns;
+		span->to_ns = ns > span->to_ns ? ns : span->to_ns;
+	}
+}
+
+static void find_times(struct builder *b, const struct time_span *all)
+{
 	const struct page_waits *w = b->waits;
-	uint64_t first = UINT64_MAX, last = 0;
+	struct time_span span = { UINT64_MAX, 0 };
 
-	for (size_t i = 0; i < stacks->sample_count; i++) {
-		uint64_t us = stacks->samples[i].time_ns / 1000;
-
-		first = us < first ? us : first;
-		last = us > last ? us : last;
-	}
-	if (first == UINT64_MAX && w->any && w->times.run.end_ns > w->times.run.start_ns) {
-		first = w->times.run.start_ns / 1000;
-		last = w->times.run.end_ns / 1000;
-	}
-	b->out->base_us = first == UINT64_MAX ? 0 : first;
-	last = last > b->out->base_us ? last : b->out->base_us;
-	b->out->span_us = last - b->out->base_us;
+	if (all)
+		span = *all;
+	else
+		page_samples_extend(b->r, &span);
+	if (span.from_ns == UINT64_MAX && w->any && w->times.run.end_ns > w->times.run.start_ns)
+		span = (struct time_span){ w->times.run.start_ns, w->times.run.end_ns };
+	if (span.from_ns == UINT64_MAX)
+		span = (struct time_span){ 0 };
+	b->out->base_us = span.from_ns / 1000;
+	b->out->span_us = span.to_ns / 1000 - b->out->base_us;
 }
 
 static unsigned bits(uint64_t value)
@@ -380,7 +386,8 @@ static void order_ties(struct radix_item *list, size_t count, struct tie *tie)
 }
 
 /* Each row takes the memory of the item that it is made of: of a million samples a list besides would be 16 MB. */
-static int make_rows(struct builder *b, enum calltree_weight weight, const struct place *places)
+static int make_rows(struct builder *b, enum calltree_weight weight, const struct time_span *all,
+		     const struct place *places)
 {
 	const struct stack_table *stacks = &b->r->stacks;
 	struct tie tie = { stacks->samples, places };
@@ -390,7 +397,7 @@ static int make_rows(struct builder *b, enum calltree_weight weight, const struc
 	int err;
 
 	_Static_assert(sizeof(*order) == sizeof(*s->rows), "a row is as large as an item");
-	find_times(b);
+	find_times(b, all);
 	s->time_bits = bits(s->span_us);
 	if (weight == CALLTREE_PERIOD) {
 		s->weights = calloc(count + 1, sizeof(*s->weights));
@@ -419,7 +426,7 @@ static int make_rows(struct builder *b, enum calltree_weight weight, const struc
 	return 0;
 }
 
-int page_samples_make(struct report *r, enum calltree_weight weight,
+int page_samples_make(struct report *r, enum calltree_weight weight, const struct time_span *all,
 		      const struct page_stacks *stacks, const struct page_waits *waits,
 		      struct page_texts *texts, struct page_samples *out)
 {
@@ -433,7 +440,7 @@ int page_samples_make(struct report *r, enum calltree_weight weight,
 	if (!err)
 		err = make_places(&b, stacks, &places);
 	if (!err)
-		err = make_rows(&b, weight, places);
+		err = make_rows(&b, weight, all, places);
 	free(places);
 	hash_index_done(&b.task_index);
 	free(b.task_of);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "analyze/input/event/time_span.h"
 #include "analyze/page/columns.h"
 #include "analyze/page/stacks.h"
 #include "analyze/page/texts.h"
@@ -57,8 +58,13 @@ struct page_samples {
 	uint64_t sum;              /* of all weights */
 };
 
-/* -ENOMEM, -EOVERFLOW: too many threads for so long a time. */
-int page_samples_make(struct report *r, enum calltree_weight weight,
+/* Makes *span as long as the samples of r need it; of none it begins at UINT64_MAX and ends at 0. */
+void page_samples_extend(const struct report *r, struct time_span *span);
+/*
+ * all: from the first sample of all parts of the page to the last; NULL: there is no other part.  -ENOMEM, -EOVERFLOW: too many
+ * threads for so long a time.
+ */
+int page_samples_make(struct report *r, enum calltree_weight weight, const struct time_span *all,
 		      const struct page_stacks *stacks, const struct page_waits *waits,
 		      struct page_texts *texts, struct page_samples *out);
 void page_samples_done(struct page_samples *s);

@@ -6,17 +6,17 @@
 
 #define KEYS                                                                                    \
 	"time, comms, pids, tids, cpus, during, symbol, dso, parent, measure, rows, baseline, " \
-	"side, axis, group, order, place, sort, theme, search, hide, fold, lines, around, zoom"
+	"side, axis, group, order, root, place, sort, theme, search, hide, fold, lines, around, zoom"
 
 /* Those that take some words only; the others of KEYS take any text. */
 static const struct {
 	const char *key, *values;
 } words_of[] = {
-	{ "measure", "cpu, off-cpu, wakers, wall" },
 	{ "rows", "program, cpu, container" },
 	{ "side", "after, before, both" },
 	{ "group", "comm, none, process, thread, container" },
 	{ "order", "down, up" },
+	{ "root", "top, bottom" },
 	{ "place", "name, weight, time" },
 	{ "sort", "self, total, name" },
 	{ "theme", "auto, light, dark" },

@@ -30,24 +30,50 @@ import { words_count, words_length, words_percent, words_weight } from "./data/w
 
 const REST_MS = 120;
 
+const page_text = (id) => document.getElementById(id)?.textContent;
+const page_part = (head, data) => model_load(page_text(head), (i) => page_text(data + i));
+
 export async function page_start() {
-	const text = (id) => document.getElementById(id)?.textContent, load = (head, data) => model_load(text(head), (i) => text(data + i));
-	let app;
+	/** @type {any} */
+	const page = { main: null, instruments: [], app: null, state: null, summary: document.getElementById("summary"), sizes: new ResizeObserver(() => page_size(page.app)) }, { instruments } = page;
 	try {
-		const model = await load("head", "d");
-		app = page_make(text("before") ? join_models(await load("before", "b"), model) : model);
+		page.main = await page_part("head", "d");
+		if (page_text("before"))
+			page.main = join_models(await page_part("before", "b"), page.main);
+		for (let head; (head = page_text("of" + (instruments.length + 1)));)
+			instruments.push(JSON.parse(head).of);
+		LINK_VIEW.measure.splice(1, page.main.waits ? 0 : Infinity, ...instruments.map((name) => [name, name]));
+		await page_open(page, page_linked(page));
 	} catch (error) {
-		document.body.prepend(el("p.broken", { role: "alert" }, "This page cannot be shown: " + error.message + ". Its text is below."));
+		page_refuse(error);
 		return;
 	}
-	page_build(app, document.getElementById("summary"));
-	const go = () => page_go(app, location.hash), sizes = new ResizeObserver(() => page_size(app));
-	go();
-	window.addEventListener("hashchange", go);
-	sizes.observe(document.body);
-	sizes.observe(app.flame.scroll); // a scroll bar of it came or went
-	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page_change(app, { tree: true }));
-	document.addEventListener("keydown", (event) => page_key(app, event));
+	window.addEventListener("hashchange", () => page_show(page.app, page_linked(page)));
+	matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => page_change(page.app, { tree: true }));
+	document.addEventListener("keydown", (event) => page_key(page.app, event));
+}
+
+function page_refuse(error) {
+	document.body.prepend(el("p.broken", { role: "alert" }, "This page cannot be shown: " + error.message + ". Its text is below."));
+}
+
+// Begins anew with the part of the page that has what the state is of: the samples of an instrument, or those of the event and all else.
+async function page_open(page, state) {
+	const { main, instruments } = page, n = instruments.indexOf(state.view.measure), id = "of" + (n + 1), before = page.app;
+	page.state = state;
+	const model = n < 0 ? main : { ...await page_part(id, id + "-"), marks: main.marks, processes: main.processes, counters: main.counters };
+	if (page.state !== state)
+		return; // another one was asked for meanwhile
+	const chosen = before && document.activeElement === before.controls.measure;
+	before?.element.remove();
+	page.app = page_make(page, model, instruments[n]);
+	page_build(page.app);
+	page.sizes.disconnect();
+	for (const element of [document.body, page.app.flame.scroll]) // a scroll bar of it came or went
+		page.sizes.observe(element);
+	page_show(page.app, state);
+	if (chosen)
+		page.app.controls.measure.focus();
 }
 
 // Draws again where the room for pictures is another; what stands below them may be higher or lower.
@@ -58,9 +84,10 @@ function page_size(app) {
 	app.size = size;
 }
 
-function page_make(model) {
+// of: the instrument whose samples these are; undefined: those of the event.
+function page_make(page, model, of) {
 	/** @type {any} */
-	const app = { model, ...link_read(""), tree: null, grown: "", filter: null, filter_key: null, zoom: 0, hits: null, self: null, total: null, counted: null, outermost: functions_outermost(model),
+	const app = { page, model, of, ...link_read(""), tree: null, grown: "", filter: null, filter_key: null, zoom: 0, hits: null, self: null, total: null, counted: null, outermost: functions_outermost(model),
 		task_weights: heat_tasks(model), measure: null, sampled_sum: 0, kinds: Array.from({ length: model.frames.count }, (_, frame) => kinds_of(model, frame)), span_us: model.head.span_us + 1, sum: 0, pending: null, controls: {} };
 	const measured = new Map();
 	app.sampled_sum = list_sum(app.task_weights);
@@ -84,8 +111,8 @@ function page_make(model) {
 
 // ---- what stands on the page ----
 
-function page_build(app, summary) {
-	const { model } = app, { head, waits, processes, marks, counters } = model;
+function page_build(app) {
+	const { model, page: { summary, instruments } } = app, { head, waits, processes, marks, counters } = model;
 	app.flame = flame_make(app);
 	app.profile = profile_make(app);
 	app.overview = overview_make(app);
@@ -100,15 +127,16 @@ function page_build(app, summary) {
 	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us), words_count(head.samples) + " samples"].filter((text) => text);
 	page_data("ready", "no");
 	summary.tabIndex = 0; // it scrolls
-	document.body.prepend(el("main",
+	app.element = el("main",
 		el("header", el("div", el("h1", head.file), el("p.quiet", facts.join(" \u00b7 "))), page_select(app, "theme", "theme")),
 		page_quality(head, app.waiting),
 		dom_section("time", "When", page_axis(app), app.overview.element, app.overview.legend),
 		el("div.selection", app.chips, app.share),
 		dom_section("calls", "Calls", page_tools(app), app.flame.element, page_legend(app), app.detail.element),
 		...app.views.map((view) => view.element),
-		dom_section("command", "The same in a terminal", null, app.command.line, page_files(app), page_given(model)),
-		el("details", el("summary", "As text, and keys"), page_keys(), summary)));
+		dom_section("command", "The same in a terminal", null, app.command.line, page_files(app), page_given(model, instruments)),
+		el("details", el("summary", "As text, and keys"), page_keys(), summary));
+	document.body.prepend(app.element);
 }
 
 // Saves a text or other bytes as a file.
@@ -134,10 +162,10 @@ function page_files(app) {
 }
 
 // The line that lists the names which the page has.
-function page_given({ head, frames, objects, tasks, processes, counters }) {
+function page_given({ head, frames, objects, tasks, processes, counters }, instruments) {
 	const tables = [[tasks, "threads and their control groups"], [processes, "processes and their command lines"], [frames, "functions"], [objects, "files"], [counters?.tables, "tables of counters"]];
 	return el("p.quiet given", "This page names " + (head.host ? "the host, " : "") + tables.filter(([table]) => table).map(([{ count }, text]) => words_count(count) + " " + text).join(", ") +
-		(document.getElementById("capture") ? ", and has all of the capture" : "") + ". ebprec scrub makes a capture without these names.");
+		(instruments.length ? ", and stacks of " + instruments.join(", ") : "") + (document.getElementById("capture") ? ", and has all of the capture" : "") + ". ebprec scrub makes a capture without these names.");
 }
 
 // A list that sets the view's key; zooms: a zoom is of one value of it alone.
@@ -166,8 +194,8 @@ function page_look(app, closer) {
 function page_tools(app) {
 	app.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression", spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: app.search.value }) });
 	app.sides = page_select(app, "side", "of the time");
-	return el("div.tools", app.sides, app.search, app.matched, app.model.waits ? page_select(app, "measure", "of", true) : "",
-		page_select(app, "group", "by", true), page_select(app, "order", "from", true), page_select(app, "place", "ordered by"));
+	return el("div.tools", app.sides, app.search, app.matched, LINK_VIEW.measure.length > 1 ? page_select(app, "measure", "of", true) : "",
+		page_select(app, "group", "by", true), page_select(app, "order", "from", true), page_select(app, "root", "root at"), page_select(app, "place", "ordered by"));
 }
 
 function page_legend(app) {
@@ -197,8 +225,10 @@ function page_change(app, what) {
 	app.what = { ...app.what, ...what };
 	app.pending ||= requestAnimationFrame(() => {
 		app.pending = null;
-		page_update(app);
 		page_link(app);
+		if ((app.page.instruments.includes(app.view.measure) ? app.view.measure : undefined) !== app.of)
+			return page_open(app.page, { selection: app.selection, view: app.view }).catch(page_refuse);
+		page_update(app);
 		app.what = {};
 		page_data("ready", "yes");
 	});
@@ -340,8 +370,10 @@ function page_link(app) {
 	}, 250);
 }
 
-function page_go(app, fragment) {
-	const { view } = Object.assign(app, link_read(fragment.length > 1 ? fragment : app.model.head.view || ""));
+const page_linked = ({ main }) => link_read(location.hash.length > 1 ? location.hash : main.head.view || "");
+
+function page_show(app, state) {
+	const { view } = Object.assign(app, state);
 	app.search.value = view.search;
 	for (const [key, select] of Object.entries(app.controls))
 		select.value = view[key];

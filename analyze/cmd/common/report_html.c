@@ -106,6 +106,8 @@ static int make_page(struct report *r, const struct report_html_ask *ask, struct
 		.view = ask->view,
 		.renames = ask->renames,
 		.rename_count = ask->rename_count,
+		.of = ask->of,
+		.all = ask->all,
 	};
 	int err = quality ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
 
@@ -159,18 +161,21 @@ static int refuse_size(const struct report_html_ask *ask, uint64_t bytes)
 {
 	return message_error(
 		"cannot write '%s': it would have %.1f MiB, more than %.1f (--last 10s or "
-		"--time chooses less%s%s, --html-limit %.0f allows it)",
+		"--time chooses less%s%s%s, --html-limit %.0f allows it)",
 		ask->output, mib(bytes), mib(ask->limit_bytes),
 		ask->waits ? ", --no-html-waits leaves waits out" : "",
+		ask->instruments && ask->instruments->count
+			? ", --no-html-instruments leaves stacks of instruments out"
+			: "",
 		ask->carried ? ", a page --with-capture has all of the capture" : "",
 		mib(bytes) + 1);
 }
 
 int report_html_page(const struct report_html_ask *ask, const char *title, const char *summary,
-		     const struct page_part *before, const struct page_part *part)
+		     const struct page_parts *parts)
 {
 	struct outbuf page = { 0 };
-	int err = page_document_write(title, summary, before, part, ask->carried, &page),
+	int err = page_document_write(title, summary, parts, ask->carried, &page),
 	    status = MESSAGE_OK;
 
 	if (err)
@@ -193,14 +198,46 @@ int report_html_part(struct report *r, const struct report_html_ask *ask, struct
 	return err ? fail(ask, err) : MESSAGE_OK;
 }
 
+/* The part of an instrument: of samples alone. */
+static int make_instrument(struct html_instrument *one, const struct report_html_ask *page,
+			   struct page_part *out)
+{
+	const struct report_ask view = { .weight = CALLTREE_PERIOD, .weight_name = one->unit };
+	const struct report_html_ask ask = { .input = page->input,
+					     .pick = page->pick,
+					     .of = one->name,
+					     .report = &view,
+					     .attr = one->attr,
+					     .filter = page->filter,
+					     .all = page->all };
+
+	return make_part(&one->report, &ask, out, NULL);
+}
+
 int report_html_write(struct report *r, const struct report_html_ask *ask)
 {
-	struct page_part part = { 0 };
+	struct html_instrument *others = ask->instruments ? ask->instruments->list : NULL;
+	size_t count = 1 + (ask->instruments ? ask->instruments->count : 0);
+	struct page_part *parts = calloc(count, sizeof(*parts));
+	struct time_span all = { UINT64_MAX, 0 };
+	struct report_html_ask own = *ask;
 	char *summary = NULL;
-	int err = make_part(r, ask, &part, &summary);
-	int status = err ? fail(ask, err) : report_html_page(ask, ask->input, summary, NULL, &part);
+	int err = parts ? 0 : -ENOMEM, status;
 
-	page_part_done(&part);
+	page_samples_extend(r, &all);
+	for (size_t i = 1; i < count; i++)
+		page_samples_extend(&others[i - 1].report, &all);
+	own.all = &all;
+	if (!err)
+		err = make_part(r, &own, &parts[0], &summary);
+	for (size_t i = 1; !err && i < count; i++)
+		err = make_instrument(&others[i - 1], &own, &parts[i]);
+	status = err ? fail(ask, err)
+		     : report_html_page(ask, ask->input, summary,
+					&(struct page_parts){ NULL, parts, count });
+	for (size_t i = 0; parts && i < count; i++)
+		page_part_done(&parts[i]);
+	free(parts);
 	free(summary);
 	return status;
 }

@@ -3,6 +3,7 @@
 #ifndef EBPREC_ANALYZE_CMD_COMMON_REPORT_HTML_H
 #define EBPREC_ANALYZE_CMD_COMMON_REPORT_HTML_H
 
+#include "analyze/cmd/common/html_instruments.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/page/document.h"
 #include "analyze/report/views.h"
@@ -23,7 +24,9 @@ struct report_html_ask {
 	const char *view;               /* what it shows first, or NULL */
 	const struct report_query
 		*waits; /* as r was made, of waits in place of samples; NULL: no waits */
-	const char *const *renames; /* as page_ask has them */
+	const struct html_instruments *instruments; /* besides; NULL: none */
+	const struct time_span *all;                /* as page_ask has it */
+	const char *const *renames;                 /* as page_ask has them */
 	size_t rename_count;
 };
 
@@ -35,10 +38,10 @@ void report_html_query(struct report_query *query);
 int report_html_write(struct report *r, const struct report_html_ask *ask);
 /*
  * In two steps: what a page has of a capture, page_part_done(); and the page, with the text of a browser without scripts.
- * before: NULL: it is of one capture.  Both: the exit status, after an error was printed.
+ * Both: the exit status, after an error was printed.
  */
 int report_html_part(struct report *r, const struct report_html_ask *ask, struct page_part *out);
 int report_html_page(const struct report_html_ask *ask, const char *title, const char *summary,
-		     const struct page_part *before, const struct page_part *part);
+		     const struct page_parts *parts);
 
 #endif

@@ -75,8 +75,9 @@ int diff_html_write(const struct diff_html_ask *ask, char *const *words)
 		status = message_error("cannot compare: %s", strerror(ENOMEM));
 	}
 	if (!status)
-		status = report_html_page(&page, title, ask->summary, &parts[DIFF_BEFORE],
-					  &parts[DIFF_AFTER]);
+		status = report_html_page(
+			&page, title, ask->summary,
+			&(struct page_parts){ &parts[DIFF_BEFORE], &parts[DIFF_AFTER], 1 });
 	if (!status && !ask->quiet)
 		cmd_print_written(ask->output, "a browser");
 	free(title);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/cmd/common/empty_answer.h"
+#include "analyze/cmd/common/html_instruments.h"
 #include "analyze/cmd/common/report_html.h"
 #include "analyze/cmd/metrics/html_counters.h"
 #include "analyze/cmd/common/open_report.h"
@@ -140,7 +141,11 @@ static int write_page(struct report *r, const struct report_opts *opts,
 	/* Which groups waits are of is only known of samples. */
 	bool no_waits = !opts->html_waits || opts->of || opts->pick.groups.cgroups.count ||
 			opts->pick.groups.containers.count;
+	/* Samples of one event, or by one weight, are not those of other events. */
+	bool all_events = opts->html_instruments && !opts->of && !opts->pick.event &&
+			  !opts->pick.weight;
 	struct page_counters counters = { 0 };
+	struct html_instruments instruments = { 0 };
 	const struct report_html_ask page = { .input = opts->input,
 					      .output = opts->html,
 					      .limit_bytes = opts->html_limit_bytes,
@@ -152,6 +157,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 					      .marks = true,
 					      .processes = true,
 					      .counters = &counters,
+					      .instruments = &instruments,
 					      .view = opts->html_view,
 					      .carried = opts->with_capture ? r->capture : NULL,
 					      .waits = no_waits ? NULL : query };
@@ -160,9 +166,12 @@ static int write_page(struct report *r, const struct report_opts *opts,
 
 	if (!opts->pick.groups.cgroups.count && !opts->pick.groups.containers.count)
 		err = html_counters_read(r, query->filter, &counters);
+	if (!err && all_events)
+		err = html_instruments_read(r, query, &instruments);
 	status = err ? message_error("cannot read the tables of '%s': %s", opts->input,
 				     strerror(-err))
 		     : report_html_write(r, &page);
+	html_instruments_done(&instruments);
 	page_counters_done(&counters);
 	return status;
 }

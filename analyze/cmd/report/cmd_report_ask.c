@@ -69,7 +69,7 @@ static int read_graph(const char *text, struct graph *out)
 }
 
 #define NOT_TREES  "max-depth fold-recursion "
-#define NOT_HTML   "html-limit html-view html-waits "
+#define NOT_HTML   "html-limit html-view html-waits html-instruments "
 #define NOT_COUNTS "system annotations categories "
 
 /* The options that a view would ignore. */

@@ -27,6 +27,9 @@ static const struct option report_options[] = {
 	  "show this first: the part behind # of the address of such a page" },
 	{ OPT_FLAG, 0, "html-waits", NULL, AT(html_waits), 0, 0,
 	  "have waits and states in the page; --no-html-waits: samples and marks alone" },
+	{ OPT_FLAG, 0, "html-instruments", NULL, AT(html_instruments), 0, 0,
+	  "have the stacks of instruments in the page, as --of has them; --no-html-instruments: "
+	  "not" },
 	{ OPT_FLAG, 0, "with-capture", NULL, AT(with_capture), 0, 0,
 	  "have the capture itself in the page, too: -i FILE reads it from there" },
 	{ OPT_FLAG, 0, "tree", NULL, AT(tree), 0, 0, "calls between functions, from the top down" },

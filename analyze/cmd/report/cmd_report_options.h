@@ -21,14 +21,14 @@ struct report_opts {
 	struct pick_options pick;
 	bool lines, folded, tree, bottom_up, annotations, period, children, threads, quiet;
 	bool system, fold_recursion, csv, symbols, off_cpu, wakers, wall, waits, html_waits,
-		with_capture, brief;
+		html_instruments, with_capture, brief;
 	unsigned max_depth, process;
 };
 
-#define REPORT_OPTS_DEFAULTS                                                       \
-	{                                                                          \
-		.pick = PICK_OPTIONS_DEFAULTS, .system = true, .html_waits = true, \
-		.html_limit_bytes = REPORT_HTML_LIMIT_DEFAULT                      \
+#define REPORT_OPTS_DEFAULTS                                                            \
+	{                                                                               \
+		.pick = PICK_OPTIONS_DEFAULTS, .system = true, .html_waits = true,      \
+		.html_instruments = true, .html_limit_bytes = REPORT_HTML_LIMIT_DEFAULT \
 	}
 
 /* Its options are those of a struct report_opts. */

@@ -103,7 +103,12 @@ export function layout_chart({ samples, head }, tree, list, [from_us, to_us], wi
 	return { ...out, us: (x) => Math.round(from_us + x / scale) };
 }
 
-// The frame at a point; undefined: there is none.
-export function layout_find({ frames }, x, row) {
-	return frames.findLast((frame) => frame.row === row && x >= frame.x && x < frame.x + frame.width);
+// The same upside down, in so many rows.
+export function layout_turn(layout, rows) {
+	for (const frame of layout.frames)
+		frame.row = rows - 1 - frame.row;
+	return { ...layout, rows };
 }
+
+// The frame at a point; undefined: there is none.
+export const layout_find = ({ frames }, x, row) => frames.findLast((frame) => frame.row === row && x >= frame.x && x < frame.x + frame.width);

@@ -18,8 +18,8 @@ function processes_at({ pid, start, count }) {
 // task, and of what else has no process.
 export function processes_table(model, filter) {
 	const { processes, waits, samples, tasks } = model, at = processes_at(processes);
-	processes.slots ||= samples.task.map((task, i) => at(tasks.pid[task], samples.time[i])); // which samples are whose
-	const { weights } = count_slots(model, filter, processes.slots, processes.count + 1);
+	model.process_of ||= samples.task.map((task, i) => at(tasks.pid[task], samples.time[i])); // which samples are whose
+	const { weights } = count_slots(model, filter, model.process_of, processes.count + 1);
 	const rows = Array.from(weights, (weight, i) => ({ i, weight, run_ns: 0, off_ns: 0 }));
 	for (let t = 0; waits && t < waits.threads.count; t++) {
 		if (!filter.threads[t])
@@ -36,6 +36,4 @@ export function processes_table(model, filter) {
 }
 
 // As wait() has it.
-export function processes_exit(code) {
-	return code < 0 ? "" : code & 127 ? "signal " + (code & 127) : String(code >> 8);
-}
+export const processes_exit = (code) => code < 0 ? "" : code & 127 ? "signal " + (code & 127) : String(code >> 8);

@@ -8,13 +8,14 @@ const LINK_RANGES = 64;
 
 // The values that each part of the view may have, each with its text where the page has a list of them; "" takes any text.
 export const LINK_VIEW = {
-	measure: [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and its wakers"], ["wall", "running and waiting"]],
+	measure: [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and its wakers"], ["wall", "running and waiting"]], // and the page's instruments
 	rows: [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]],
 	baseline: "", // "FROM-TO" of the time that the selected one is compared with; "": none
 	side: [["after", "selected"], ["before", "compared with"], ["both", "both"]], // of the two the graph shows
 	axis: "", // "FROM-TO" of the time that the overview shows; "": all
 	group: [["comm", "program"], ["none", "nothing"], ["process", "process"], ["thread", "thread"], ["container", "container"]],
 	order: [["down", "the top down"], ["up", "the bottom up"]], // callers, or callees, stand first
+	root: [["top", "the top"], ["bottom", "the bottom"]],
 	place: [["name", "name"], ["weight", "weight"], ["time", "time"]], // by which the callees of a frame stand side by side; time: of one thread, as they were called
 	sort: [["self"], ["total"], ["name"]],
 	theme: [["auto", "as the system"], ["light", "light"], ["dark", "dark"]],
@@ -26,14 +27,10 @@ export const LINK_VIEW = {
 	zoom: "", // labels of the path, each encoded, with "/" between
 };
 
-export function link_view() {
-	return Object.fromEntries(Object.entries(LINK_VIEW).map(([key, may]) => [key, may && may[0][0]]));
-}
+export const link_view = () => Object.fromEntries(Object.entries(LINK_VIEW).map(([key, may]) => [key, may && may[0][0]]));
 
 // Commas and bars part the list.
-function link_encode(text) {
-	return encodeURIComponent(text).replace(/[!'()*~]/g, (c) => "%" + c.charCodeAt(0).toString(16));
-}
+const link_encode = (text) => encodeURIComponent(text).replace(/[!'()*~]/g, (c) => "%" + c.charCodeAt(0).toString(16));
 
 function link_decode(text) {
 	try {
@@ -57,13 +54,9 @@ export function link_write({ selection, view = link_view() }) {
 }
 
 // Names as one text, and back.
-export function link_names(list) {
-	return list.map(encodeURIComponent).join("/");
-}
+export const link_names = (list) => list.map(encodeURIComponent).join("/");
 
-export function link_names_of(text) {
-	return text.split("/").map(link_decode).filter((name) => name);
-}
+export const link_names_of = (text) => text.split("/").map(link_decode).filter((name) => name);
 
 // "FROM-TO"; null: it is none.
 export function link_range(text) {

@@ -5,7 +5,7 @@ import { COMPARE_RESULTS } from "../count/compare.mjs";
 import { dom_canvas, dom_color, dom_is_shortcut, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { KINDS } from "../data/kinds.mjs";
 import { link_names, link_names_of } from "../data/link.mjs";
-import { layout_chart, layout_find, layout_graph, layout_thread } from "../count/layout.mjs";
+import { layout_chart, layout_find, layout_graph, layout_thread, layout_turn } from "../count/layout.mjs";
 import { overview_axis_of } from "./overview.mjs";
 import { tree_name, tree_path } from "../count/tree.mjs";
 import { words_fit, words_length, words_moment, words_percent, words_weight } from "../data/words.mjs";
@@ -37,13 +37,22 @@ export function flame_update(flame) {
 	if (flame.current >= tree.count || !total[flame.current])
 		flame.current = zoom;
 	flame.layout = flame_chart(flame, width) || layout_graph(tree, total, zoom, width, app.view.place === "weight");
+	if (flame_is_turned(app))
+		flame.layout = layout_turn(flame.layout, tree.deepest + 1);
 	flame.at = flame_first(flame, flame.current, when?.[0]);
-	flame.space.style.height = flame.layout.rows * FLAME_ROW + "px";
+	const high = flame.layout.rows * FLAME_ROW, turned = flame_is_turned(app) && high;
+	flame.space.style.height = high + "px";
 	// As high as the deepest stack, whatever is selected, so that nothing jumps below.
 	flame.scroll.style.height = (tree.deepest + 1) * FLAME_ROW + 4 + "px";
+	if (turned && turned !== flame.turned)
+		flame.scroll.scrollTop = turned; // where the root is
+	flame.turned = turned;
 	flame.colors = null;
 	flame_draw(flame);
 }
+
+// The root is at the bottom.
+const flame_is_turned = ({ view }) => view.root === "bottom";
 
 // Where the node is shown at a moment, else first.
 function flame_first({ layout }, node, us = -1) {
@@ -56,7 +65,7 @@ function flame_chart(flame, width) {
 	const { app, note } = flame, { times } = app.filter, wanted = app.view.place === "time";
 	/** @type {any} */
 	const range = times.length ? [times[0][0], times.at(-1)[1]] : overview_axis_of(app);
-	const list = wanted && app.measure.name === "cpu" && layout_thread(app.model, app.filter, range);
+	const list = wanted && app.view.measure === "cpu" && layout_thread(app.model, app.filter, range);
 	note.textContent = !wanted ? "" : list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) :
 		"Calls over time are those of one thread while it ran: select one above.";
 	return list && layout_chart(app.model, app.tree, list, range, width);
@@ -160,9 +169,7 @@ function flame_change(app, frame) {
 	return frame < 0 ? "" : !row || row.result < 2 ? "noname" : row.ratio > 1 ? "grown" : "shrunk";
 }
 
-function flame_changed({ changed, model }, frame) {
-	return changed?.get(model.frames.row[frame]);
-}
+const flame_changed = ({ changed, model }, frame) => changed?.get(model.frames.row[frame]);
 
 // ---- the mouse ----
 
@@ -208,9 +215,7 @@ export function flame_find_zoom(model, tree, text) {
 // ---- words and keys ----
 
 // Over time, the time of a call; null: it is none of one call.
-function flame_when({ layout: { us } }, place) {
-	return us && place?.row ? [us(place.x), Math.max(us(place.x) + 1, us(place.x + place.width))] : null;
-}
+const flame_when = ({ layout: { us } }, place) => us && place?.node ? [us(place.x), Math.max(us(place.x) + 1, us(place.x + place.width))] : null;
 
 // place: of layout.frames.
 export function flame_text(flame, node, place) {
@@ -223,21 +228,16 @@ export function flame_text(flame, node, place) {
 }
 
 // Callees that have weight, the heaviest first.
-function flame_callees({ tree, total }, node) {
-	return [...tree.callees.subarray(tree.first[node], tree.first[node + 1])].filter((callee) => total[callee]).sort((a, b) => total[b] - total[a]);
-}
+const flame_callees = ({ tree, total }, node) => [...tree.callees.subarray(tree.first[node], tree.first[node + 1])].filter((callee) => total[callee]).sort((a, b) => total[b] - total[a]);
 
 // The frames of one caller.
-function flame_siblings(app, node) {
-	return node ? flame_callees(app, app.tree.parent[node]) : [0];
-}
+const flame_siblings = (app, node) => node ? flame_callees(app, app.tree.parent[node]) : [0];
 
 export function flame_go(flame, node, place = flame_first(flame, node)) {
-	const { layout } = flame, row = flame.app.tree.depth[node];
+	const top = place?.row * FLAME_ROW, view = flame.scroll;
 	flame.current = node;
 	flame.at = place;
-	const top = row * FLAME_ROW, view = flame.scroll;
-	if (layout && (top < view.scrollTop || top + FLAME_ROW > view.scrollTop + view.clientHeight))
+	if (place && (top < view.scrollTop || top + FLAME_ROW > view.scrollTop + view.clientHeight))
 		view.scrollTop = Math.max(0, top - view.clientHeight / 2);
 	flame_draw(flame);
 	flame_describe(flame);
@@ -263,28 +263,28 @@ function flame_step(app, node, by) {
 }
 
 // Over time: the call beside this one, or the first one above or below it.
-function flame_beside({ layout: { frames }, at }, key) {
-	const row = at.row + ({ ArrowUp: -1, ArrowDown: 1 }[key] || 0), own = frames.filter((other) => other.row === row && other.node >= 0).sort((a, b) => a.x - b.x);
+function flame_beside({ layout: { frames }, at, turned }, key) {
+	const row = at.row + ({ ArrowUp: -1, ArrowDown: 1 }[key] || 0) * (turned ? -1 : 1), own = frames.filter((other) => other.row === row && other.node >= 0).sort((a, b) => a.x - b.x);
 	return (row !== at.row ? own.find((other) => other.x + other.width > at.x && other.x < at.x + at.width) : own[own.indexOf(at) + (key === "ArrowLeft" ? -1 : 1)]) || at;
 }
 
 function flame_key(flame, event) {
-	const { app } = flame, node = flame.current;
+	const { app } = flame, node = flame.current, key = (flame.turned && { ArrowUp: "ArrowDown", ArrowDown: "ArrowUp" }[event.key]) || event.key;
 	if (dom_is_shortcut(event))
 		return;
-	if (flame.layout.us && flame.at && event.key.startsWith("Arrow")) {
-		const place = flame_beside(flame, event.key);
+	if (flame.layout.us && flame.at && key.startsWith("Arrow")) {
+		const place = flame_beside(flame, key);
 		flame_go(flame, place.node, place);
 		return event.preventDefault();
 	}
 	const to = { ArrowUp: () => (node === app.zoom ? node : app.tree.parent[node]), ArrowDown: () => flame_callees(app, node)[0] ?? node,
-		ArrowLeft: () => flame_step(app, node, -1), ArrowRight: () => flame_step(app, node, 1), Home: () => app.zoom }[event.key];
+		ArrowLeft: () => flame_step(app, node, -1), ArrowRight: () => flame_step(app, node, 1), Home: () => app.zoom }[key];
 	if (to)
 		flame_go(flame, to());
-	else if (event.key === "Enter")
+	else if (key === "Enter")
 		flame_zoom(flame, flame.current);
-	else if (event.key === "Backspace" || event.key === "0")
-		flame_zoom(flame, event.key === "0" ? 0 : app.tree.parent[app.zoom]);
+	else if (key === "Backspace" || key === "0")
+		flame_zoom(flame, key === "0" ? 0 : app.tree.parent[app.zoom]);
 	else
 		return;
 	event.preventDefault();

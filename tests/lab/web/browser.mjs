@@ -113,7 +113,7 @@ await test("a link that is followed before the address of a change is written is
 		window.held.at(-1)();
 	});
 	await harness_settled(page);
-	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "after", "cpu", "none", "down", "name"]);
+	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "after", "cpu", "none", "down", "top", "name"]);
 	assert.equal(await page.evaluate(() => location.hash), "#group=none");
 	await done(page, faults);
 });
@@ -121,7 +121,7 @@ await test("a link that is followed before the address of a change is written is
 await test("a fragment of nonsense is ignored", async () => {
 	const { page, faults } = await harness_open(real, { fragment: "time=9-1,x-,1e99-2&cpus=a&zoom=%E0%A4%A/x&symbol=(&search=[&group=evil&__proto__=1&=&&" });
 	assert.match(await harness_text(page, ".selected"), /Not an expression|selected/);
-	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "after", "cpu", "comm", "down", "name"]);
+	assert.deepEqual(await page.$$eval(".tools select", (list) => list.map((select) => select.value)), ["program", "after", "cpu", "comm", "down", "top", "name"]);
 	await done(page, faults);
 });
 
@@ -432,6 +432,65 @@ await test("over time: calls of one thread from left to right; arrows go to thos
 	await done(page, faults);
 });
 
+await test("the root at the bottom: callees stand above, arrows go where they point, and a reload shows the same", async () => {
+	const { page, faults } = await harness_open(real, { fragment: "group=none&root=bottom" }), title = () => page.$eval(".detail h3", (h) => h.textContent);
+	// A click on the last row that is in sight, and on the one above.
+	const click = async (rows) => {
+		const box = await (await page.$(".flame-scroll")).boundingBox();
+		await page.mouse.click(box.x + 30, box.y + box.height - 1 - 18 * rows + 6);
+		await harness_settled(page);
+	};
+	await page.evaluate(() => document.querySelector(".flame-scroll").scrollIntoView());
+	await click(2);
+	const callee = await title();
+	await click(1);
+	assert.equal(await title(), "all");
+	assert.notEqual(callee, "all");
+	await page.focus(".flame-tree");
+	await page.keyboard.press("ArrowUp");
+	const first = await title();
+	assert.notEqual(first, "all");
+	await page.keyboard.press("ArrowUp");
+	assert.notEqual(await title(), first);
+	await page.keyboard.press("ArrowDown");
+	assert.equal(await title(), first);
+	const scrolled = () => page.$eval(".flame-scroll", ({ scrollTop, scrollHeight, clientHeight }) => scrollHeight - clientHeight - scrollTop);
+	await page.reload();
+	await page.waitForFunction(() => document.documentElement.dataset.ready === "yes");
+	assert.ok(await scrolled() < 2, "the root is out of sight");
+	await page.screenshot({ path: pages + "/bottom.png", fullPage: true });
+	await done(page, faults);
+});
+
+await test("instruments: the graph is of the one that is chosen, with its unit and its command, and the selection stays", async () => {
+	const own = await page_load(real, 1), { of, weight, options } = own.head, sum = count_stacks(own, filter_make(own, filter_all())).sum;
+	const { page, faults } = await harness_open(real), command = () => harness_text(page, "#h-command ~ .command code");
+	assert.ok(options.includes("--of=" + of));
+	const choose = (value) => page.$$eval("select", (list, name) => {
+		const select = list.find((one) => [...one.options].some((option) => option.value === "off-cpu"));
+		select.focus();
+		select.value = name;
+		select.dispatchEvent(new Event("change"));
+	}, value);
+	await choose(of);
+	await page.waitForFunction((name) => document.querySelector("#h-command ~ .command code")?.textContent.includes("--of=" + name), {}, of);
+	assert.ok((await harness_text(page, ".selected")).startsWith(words_weight(sum, weight) + " selected, 100 % of all"));
+	assert.equal(await page.evaluate(() => document.activeElement.value), of);
+	assert.equal(await page.$("#h-waits"), null);
+	await page.evaluate((hash) => { location.hash = hash; }, "measure=" + of + "&time=" + middle);
+	await page.waitForFunction(() => document.querySelector(".chip"));
+	const [from, to] = middle.split("-").map(Number), part = count_stacks(own, filter_make(own, { ...filter_all(), times: [[from, to]] })).sum;
+	assert.ok((await harness_text(page, ".selected")).startsWith(words_weight(part, weight) + " selected"));
+	const [program, ...words] = (await command()).match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", ""));
+	const folded = execFileSync(program, [...words, "-q", "--folded"], { cwd: pages, encoding: "utf8" }).trim().split("\n");
+	assert.equal(folded.reduce((all, line) => all + Number(line.slice(line.lastIndexOf(" "))), 0), part);
+	await page.screenshot({ path: pages + "/instrument.png", fullPage: true });
+	await choose("off-cpu");
+	await page.waitForFunction(() => document.querySelector("#h-waits") && document.querySelector(".selected").textContent.includes("s selected"));
+	assert.equal((await chips(page)).length, 1);
+	await done(page, faults);
+});
+
 await test("a file whose functions are hidden is a chip: the graph has none of it, and the same sum", async () => {
 	const path = model.objects.path[model.frames.object[model.nodes.frame[1]]], of = model.frames.name.filter((_, i) => model.objects.path[model.frames.object[i]] === path);
 	const { page, faults } = await harness_open(real, { fragment: "group=none" }), selected = await harness_text(page, ".selected");
@@ -570,6 +629,7 @@ const views = [["real", "light", "time=" + middle + "&search=main&axis=" + middl
 	["real", "light", "measure=off-cpu&group=process&order=up"], ["real", "dark", "measure=wall&group=thread&place=weight"], ["real", "light", "rows=cpu&group=container&sort=name"],
 	["real", "dark", "place=time&tids=" + busiest + "&fold=yes"], ["real", "light", "rows=container&around=" + encodeURIComponent(model.frames.name[model.nodes.frame[1]]) + "&hide=x"],
 	["real", "dark", "time=" + middle + "&baseline=" + span(0, 0.08) + "&side=both"], ["hostile", "light", "theme=dark&symbol=("], ["diff", "light", ""], ["diff", "dark", "side=before"], ["carried", "dark", ""],
+	["real", "light", "measure=kmem&root=bottom"], ["real", "dark", "measure=kmem&order=up&time=" + middle],
 	["real", "light", "time=" + middle, 3840], ["real", "dark", "rows=cpu&measure=wall", 3840]];
 for (const [name, theme, fragment, width] of views)
 	await test("axe finds nothing in " + name + " " + fragment + ", " + theme + (width ? ", " + width + " wide" : ""), async () => {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-// oracle.mjs CAPTURE PAGE COUNT SEED - the page's numbers against those of `ebprec report` of the same capture
+// oracle.mjs CAPTURE PAGE COUNT SEED [INSTRUMENT] - the page's numbers against those of `ebprec report` of the same capture
 //
 // COUNT random selections of time, comm, pid, tid, CPU and expressions: folded stacks and the table of functions must
-// be the same bytes, and the command that the page prints is the one that was run.
+// be the same bytes, and the command that the page prints is the one that was run.  INSTRUMENT: the number of the one whose part of the page
+// is meant.
 import { execFileSync } from "node:child_process";
 
 import { command_around, command_events, command_lacks, command_words } from "../../../analyze/web/data/command.mjs";
@@ -18,8 +19,8 @@ import { tree_grow, tree_weigh } from "../../../analyze/web/count/tree.mjs";
 import { waits_csv, waits_table } from "../../../analyze/web/count/waits.mjs";
 import { page_load } from "./page_file.mjs";
 
-const [capture, page, count_text, seed_text] = process.argv.slice(2);
-const model = await page_load(page);
+const [capture, page, count_text, seed_text, instrument] = process.argv.slice(2);
+const model = await page_load(page, Number(instrument || 0));
 const measures = ["cpu", ...(model.waits ? ["off-cpu", "wakers", "wall"] : [])].map((name) => {
 	const measure = measure_make(model, name);
 	return { ...measure, tree: tree_grow(model, measure.rows, "comm", false) };

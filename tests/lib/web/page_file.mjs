@@ -15,8 +15,11 @@ export function page_block(html, id) {
 	return html.slice(from + open.length, html.indexOf("</script>", from));
 }
 
-export async function page_load(path) {
+// instrument: the number of the one whose part is meant, from 1 on; 0: that of the event and all else.
+export async function page_load(path, instrument = 0) {
 	const html = readFileSync(path, "utf8"), load = (head, data) => model_load(page_block(html, head), (i) => page_block(html, data + i));
+	if (instrument)
+		return load("of" + instrument, "of" + instrument + "-");
 	return html.includes('id="before">') ? join_models(await load("before", "b"), await load("head", "d")) : load("head", "d");
 }
 

@@ -85,8 +85,8 @@ layers() {
 	record/process/container: format/base format/os format/payload format/writer record/base record/privsep record/output record/process/proc
 	record/process: format/base format/os format/payload format/writer bpf bpf/core record/base record/privsep record/events record/output record/process/proc record/process/file
 	record/kernel: format/base format/os record/base record/privsep record/output record/process/file
-	record/runtime: format/base format/os format/unwind bpf record/base record/privsep/elf record/privsep record/events record/output record/process/file
-	record/unwind: format/base format/os format/unwind format/unwind/table bpf record/base record/privsep record/events record/output record/process/proc record/process/file record/process record/runtime
+	record/runtime: format/base format/os format/unwind bpf record/base record/privsep/elf record/privsep record/output record/process/file
+	record/unwind: format/base format/os format/unwind format/unwind/table bpf record/base record/privsep record/output record/process/proc record/process/file record/process record/runtime
 	record/instrument: format/base format/os format/unwind format/perf bpf bpf/core record/base record/privsep/elf record/privsep record/events/tracepoint record/events record/output record/output/snapshot record/process/file record/process record/kernel record/unwind record/runtime
 	record/metric/table: format/base format/payload record/events record/output record/instrument
 	record/metric: format/base format/os bpf bpf/tables record/base record/events record/process/proc record/process/file record/process record/instrument record/metric/table

@@ -73,7 +73,7 @@ static size_t finish(struct build *b, uint32_t type, uint16_t misc, uint32_t pid
 	return b->size_bytes;
 }
 
-size_t side_record_mmap2(struct side_record *r, const struct side_record_map *m)
+size_t side_record_mmap2(struct side_record *r, const struct mapping *m)
 {
 	bool kernel = m->pid == UINT32_MAX;
 	uint16_t misc = kernel ? PERF_RECORD_MISC_KERNEL : PERF_RECORD_MISC_USER;

@@ -15,7 +15,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "format/base/file_id.h"
+#include "record/base/mapping.h"
 
 #define SIDE_RECORD_TAIL_BYTES 32   /* pid, tid, time, cpu, 0, id: IDENTIFIER|TID|TIME|CPU */
 #define SIDE_RECORD_SPARE_OFF  12   /* of the 0 in the tail, from its end */
@@ -28,18 +28,8 @@ struct side_record {
 	_Alignas(8) uint8_t bytes[SIDE_RECORD_MAX_BYTES]; /* the record */
 };
 
-struct side_record_map {
-	uint32_t pid, tid; /* pid (uint32_t)-1: the kernel */
-	uint64_t start, size_bytes, file_off_bytes;
-	struct file_id id; /* without a build-id, device and inode are written instead */
-	uint32_t prot, flags;
-	const char *path;
-	uint64_t stamp;   /* of the file's size and times; 0: not known */
-	bool is_stuck;    /* its file system does not answer: not to be opened */
-	uint32_t seen_by; /* another process that has the file at that path; 0: not known */
-};
-
-size_t side_record_mmap2(struct side_record *r, const struct side_record_map *m);
+/* Without a build-id device and inode are written. */
+size_t side_record_mmap2(struct side_record *r, const struct mapping *m);
 size_t side_record_comm(struct side_record *r, uint32_t pid, uint32_t tid, const char *comm);
 /* start_ns: when it happened; the record's own time is r->time_ns. */
 size_t side_record_fork(struct side_record *r, uint32_t pid, uint32_t tid, uint32_t ppid,

@@ -98,7 +98,7 @@ static void notes_id(const char *path, struct buildid *out)
 	outbuf_done(&notes);
 }
 
-static int emit_map(struct sink *e, struct side_record_map *m)
+static int emit_map(struct sink *e, struct mapping *m)
 {
 	struct side_record r = { .id = sink_side_id(e) };
 
@@ -111,7 +111,7 @@ static int emit_map(struct sink *e, struct side_record_map *m)
 static int emit_kernel_map(struct sink *e, struct mapped_files *b,
 			   const struct kernel_symbols_index *k)
 {
-	struct side_record_map m = { 0 };
+	struct mapping m = { 0 };
 	const char *name = "_text";
 	uint64_t end;
 	char path[64];
@@ -135,7 +135,7 @@ static int emit_kernel_map(struct sink *e, struct mapped_files *b,
 static int emit_module(struct sink *e, struct mapped_files *b, const struct kernel_module *mod,
 		       const char *base, const char *modules_dep)
 {
-	struct side_record_map m = { .start = mod->addr, .size_bytes = mod->size_bytes };
+	struct mapping m = { .start = mod->addr, .size_bytes = mod->size_bytes };
 	char path[PATH_MAX + 128], file[PATH_MAX];
 
 	snprintf(path, sizeof(path), "/sys/module/%s/notes/.note.gnu.build-id", mod->name);

@@ -145,7 +145,7 @@ out:
 static int attach_process(struct metric_object *o, const struct instrument_ctx *c, uint32_t pid,
 			  struct proc_map *map)
 {
-	struct side_record_map file = { .pid = pid, .path = map->path };
+	struct mapping file = { .pid = pid, .path = map->path };
 	int fd, err = find_library(pid, map);
 
 	if (err)

@@ -24,8 +24,8 @@
 struct look {
 	struct io_job base;
 	struct hugepage_text *owner;
-	struct side_record_map *now; /* the mapping that is waited for; NULL: it is late */
-	struct side_record_map map;
+	struct mapping *now; /* the mapping that is waited for; NULL: it is late */
+	struct mapping map;
 	uint64_t now_ns;
 	bool has_maps; /* their text came with it */
 	struct outbuf maps;
@@ -42,7 +42,7 @@ void hugepage_text_done(struct hugepage_text *t)
 	t->path = NULL;
 }
 
-static bool is_candidate(const struct side_record_map *m)
+static bool is_candidate(const struct mapping *m)
 {
 	return !m->id.inode && (m->prot & PROT_EXEC) && m->size_bytes >= HUGEPAGE_TEXT_MIN_BYTES &&
 	       !strcmp(m->path, ANON);
@@ -57,7 +57,7 @@ static bool is_same_file(const struct proc_map *a, const struct proc_map *b)
  * Whether the nearest mappings of files below and above are of one file: t->below and t->above.  The range must still be
  * one without a file.
  */
-static bool find_neighbours(struct look *t, const struct side_record_map *m, const char *maps)
+static bool find_neighbours(struct look *t, const struct mapping *m, const char *maps)
 {
 	uint64_t end = m->start + m->size_bytes;
 	int more;
@@ -77,10 +77,9 @@ static bool find_neighbours(struct look *t, const struct side_record_map *m, con
 }
 
 /* The mapping, as if it were of the file beside it, so many bytes away. */
-static struct side_record_map as_of_file(const struct side_record_map *m,
-					 const struct proc_map *beside)
+static struct mapping as_of_file(const struct mapping *m, const struct proc_map *beside)
 {
-	struct side_record_map of = *m;
+	struct mapping of = *m;
 
 	of.file_off_bytes = beside->file_off_bytes + (m->start - beside->start);
 	of.id = beside->id;
@@ -114,9 +113,9 @@ static bool has_code_of(int mem, int file, uint64_t addr, uint64_t offset, uint6
 }
 
 /* A file to compare with: the neighbour is mapped, so its inode is known. */
-static int open_file(const struct side_record_map *m, const struct proc_map *beside)
+static int open_file(const struct mapping *m, const struct proc_map *beside)
 {
-	struct side_record_map of = as_of_file(m, beside);
+	struct mapping of = as_of_file(m, beside);
 
 	of.start = beside->start;
 	of.size_bytes = beside->end - beside->start;
@@ -127,7 +126,7 @@ static int open_file(const struct side_record_map *m, const struct proc_map *bes
 static bool compare(struct look *l)
 {
 	const struct proc_map *beside[] = { &l->below, &l->above };
-	struct side_record_map of;
+	struct mapping of;
 	bool found = false;
 	char path[48];
 	int mem, file;
@@ -164,7 +163,7 @@ static void work(struct io_job *job)
 }
 
 /* The index of this mapping among those that wait, or their end. */
-static unsigned place_of(const struct hugepage_text *t, const struct side_record_map *m)
+static unsigned place_of(const struct hugepage_text *t, const struct mapping *m)
 {
 	unsigned i = 0;
 
@@ -175,8 +174,7 @@ static unsigned place_of(const struct hugepage_text *t, const struct side_record
 }
 
 /* One that waits already keeps its turns. */
-static void wait_for(struct hugepage_text *t, unsigned at, const struct side_record_map *m,
-		     uint64_t now_ns)
+static void wait_for(struct hugepage_text *t, unsigned at, const struct mapping *m, uint64_t now_ns)
 {
 	if (at == HUGEPAGE_TEXT_WAITING || at < t->waiting_count)
 		return;
@@ -201,7 +199,7 @@ static void drop(struct io_job *job)
 }
 
 /* *out is the mapping, with a path of its own; false: no memory. */
-static bool copy_map(const struct side_record_map *m, struct side_record_map *out)
+static bool copy_map(const struct mapping *m, struct mapping *out)
 {
 	char *path = strdup(m->path);
 
@@ -245,8 +243,7 @@ static void given_up(struct io_job *job)
 }
 
 /* True: *m is now a mapping of a file. */
-static bool look(struct hugepage_text *t, struct side_record_map *m, const char *maps,
-		 uint64_t now_ns)
+static bool look(struct hugepage_text *t, struct mapping *m, const char *maps, uint64_t now_ns)
 {
 	struct look *l = calloc(1, sizeof(*l));
 	int err;
@@ -275,13 +272,13 @@ static bool look(struct hugepage_text *t, struct side_record_map *m, const char 
 	return !err && m->id.inode;
 }
 
-bool hugepage_text_look(struct hugepage_text *t, struct side_record_map *m, const char *maps,
+bool hugepage_text_look(struct hugepage_text *t, struct mapping *m, const char *maps,
 			uint64_t now_ns)
 {
 	return is_candidate(m) && look(t, m, maps, now_ns);
 }
 
-bool hugepage_text_again(struct hugepage_text *t, struct side_record_map *m, uint64_t now_ns)
+bool hugepage_text_again(struct hugepage_text *t, struct mapping *m, uint64_t now_ns)
 {
 	if (t->found_count) {
 		free(t->path);

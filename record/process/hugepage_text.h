@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 #include "record/privsep/io_timeout.h"
 
 #define HUGEPAGE_TEXT_MIN_BYTES \
@@ -28,14 +28,14 @@
 
 /* That had no code of the file yet. */
 struct hugepage_text_waiting {
-	struct side_record_map map; /* its path is a literal */
+	struct mapping map; /* its path is a literal */
 	uint64_t due_ns;
 	unsigned turns;
 };
 
 /* A mapping that was found after the caller had stopped waiting for it. */
 struct hugepage_text_found {
-	struct side_record_map map; /* its path is owned */
+	struct mapping map; /* its path is owned */
 };
 
 /* All zero, but for io. */
@@ -54,9 +54,9 @@ void hugepage_text_done(struct hugepage_text *t);
  * True: what is mapped is code of a file, and *m is now a mapping of that file, its path valid until the
  * next call.  False: it is not, or not yet.  maps: the text of /proc/PID/maps, NULL: to be read.
  */
-bool hugepage_text_look(struct hugepage_text *t, struct side_record_map *m, const char *maps,
+bool hugepage_text_look(struct hugepage_text *t, struct mapping *m, const char *maps,
 			uint64_t now_ns);
 /* The same of one that waits, or was late; false: none of them is due, or was found. */
-bool hugepage_text_again(struct hugepage_text *t, struct side_record_map *m, uint64_t now_ns);
+bool hugepage_text_again(struct hugepage_text *t, struct mapping *m, uint64_t now_ns);
 
 #endif

@@ -78,7 +78,7 @@ static bool is_dump(const char *path)
 }
 
 /* As perf and /proc/PID/maps call executable memory that no file is behind. */
-static bool makes_code(const struct side_record_map *m)
+static bool makes_code(const struct mapping *m)
 {
 	static const char *const names[] = { "//anon", "/memfd:", "[anon", "/dev/zero" };
 	size_t i;
@@ -284,7 +284,7 @@ static struct jitfile *remember(struct jit_symbols *j, uint32_t pid, bool *is_ne
 	return f;
 }
 
-void jit_symbols_map(struct jit_symbols *j, const struct side_record_map *m)
+void jit_symbols_map(struct jit_symbols *j, const struct mapping *m)
 {
 	bool is_new, has_dump;
 	struct jitfile *f;

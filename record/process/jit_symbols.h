@@ -24,7 +24,7 @@
 #include "record/output/sink.h"
 #include "record/base/fair_share.h"
 #include "record/privsep/io_timeout.h"
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 
 #define JIT_SYMBOLS_MAX        340 /* processes at once: each holds up to three descriptors */
 #define JIT_SYMBOLS_FILE_BYTES (32u << 20)
@@ -66,7 +66,7 @@ struct jit_symbols {
 
 void jit_symbols_done(struct jit_symbols *j);
 /* A mapping as it was seen; remembers its process when that makes code. */
-void jit_symbols_map(struct jit_symbols *j, const struct side_record_map *m);
+void jit_symbols_map(struct jit_symbols *j, const struct mapping *m);
 /* record: PERF_RECORD_EXIT.  The files of the process are taken soon.  The errno of the writer. */
 int jit_symbols_exit(struct jit_symbols *j, const struct perf_event_header *record);
 /* Takes the files of all that still run, soon. */

@@ -186,7 +186,7 @@ void pid_namespace_name_sample(const struct pid_namespace *p, uint32_t cpu, uint
 int pid_namespace_emit_foreign(const struct pid_namespace *p, struct sink *e)
 {
 	struct side_record r = { .id = sink_side_id(e) };
-	const struct side_record_map m = {
+	const struct mapping m = {
 		.pid = FOREIGN_PID,
 		.tid = FOREIGN_PID,
 		.start = FOREIGN_ADDR,

@@ -128,7 +128,7 @@ static int emit_map(struct proc_scan_job *j, uint64_t time_ns, const struct proc
 {
 	struct proc_scan *s = j->scan;
 	struct side_record rec = { .id = sink_side_id(s->emit), .time_ns = time_ns };
-	struct side_record_map m = {
+	struct mapping m = {
 		.pid = j->pid,
 		.tid = j->pid,
 		.start = map->start,

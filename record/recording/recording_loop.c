@@ -92,10 +92,10 @@ static int on_event(void *arg, const struct event_header *ev)
  * is not complete, *out is not filled.  out->path lies in the record.
  */
 static bool complete_mmap2(struct recording *r, struct perf_event_header *h, uint64_t time_ns,
-			   struct side_record_map *out)
+			   struct mapping *out)
 {
 	uint8_t *rec = (uint8_t *)h;
-	struct side_record_map m = {
+	struct mapping m = {
 		.pid = le32_load(rec + 8),
 		.tid = le32_load(rec + 12),
 		.start = le64_load(rec + 16),
@@ -177,7 +177,7 @@ static void note_cgroup(struct recording *r, const struct perf_event_header *h)
  * The mapping again, with the build-id that its record lacks: as of the same time, so that it is true of what
  * came after it.  Where that is too long ago only BPF and the list of build-ids learn of it.
  */
-void recording_late_file(void *recording, struct side_record_map *m, uint64_t time_ns)
+void recording_late_file(void *recording, struct mapping *m, uint64_t time_ns)
 {
 	struct recording *r = recording;
 	struct side_record rec = { .id = sink_side_id(&r->emit), .time_ns = time_ns };
@@ -194,7 +194,7 @@ void recording_late_file(void *recording, struct side_record_map *m, uint64_t ti
 }
 
 /* Emits a mapping that the kernel reported differently, or not at all. */
-static int emit_mapping(struct recording *r, struct side_record_map *m, uint64_t time_ns)
+static int emit_mapping(struct recording *r, struct mapping *m, uint64_t time_ns)
 {
 	struct side_record rec = { .id = sink_side_id(&r->emit), .time_ns = time_ns };
 	size_t size_bytes;
@@ -212,7 +212,7 @@ static int emit_mapping(struct recording *r, struct side_record_map *m, uint64_t
 /* Code that was not yet where a program moves it to. */
 static int emit_moved(struct recording *r, uint64_t now_ns)
 {
-	struct side_record_map m;
+	struct mapping m;
 	int err = 0;
 
 	while (!err && hugepage_text_again(&r->moved, &m, now_ns))
@@ -223,7 +223,7 @@ static int emit_moved(struct recording *r, uint64_t now_ns)
 static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 {
 	struct recording *r = arg;
-	struct side_record_map m;
+	struct mapping m;
 	bool mapped;
 	int err = 0;
 

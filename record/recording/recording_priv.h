@@ -134,7 +134,7 @@ int recording_loop(struct recording *r);
 /* One pass over all rings.  last: hand over everything. */
 int recording_pass(struct recording *r, bool last);
 /* The build-id of a mapped file that took long: on_late of mapped_files.h. */
-void recording_late_file(void *recording, struct side_record_map *m, uint64_t time_ns);
+void recording_late_file(void *recording, struct mapping *m, uint64_t time_ns);
 /*
  * The result of an instrument's call after the start: 0, also when it failed, as that costs no more
  * than the text states; or an error of the writer.

@@ -212,7 +212,7 @@ void runtimes_expect_file(struct runtimes *r, const struct stat *st, const struc
 		publish_file(r, major(st->st_dev), minor(st->st_dev), st->st_ino, number);
 }
 
-uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map *m, uint64_t *base)
+uint32_t runtimes_in_map(const struct runtimes *r, const struct mapping *m, uint64_t *base)
 {
 	const struct runtimes_file *f;
 	const uint32_t *number;
@@ -243,7 +243,7 @@ void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64
 {
 	struct side_record rec = { .id = sink_side_id(r->emit), .time_ns = time_ns };
 	const struct code_names *names = names_of(r, r->files[number].desc.kind);
-	const struct side_record_map m = {
+	const struct mapping m = {
 		.pid = pid,
 		.tid = pid,
 		.start = SPLICE_BASE,

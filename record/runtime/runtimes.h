@@ -12,7 +12,7 @@
 #include <bpf/libbpf.h>
 #include <sys/stat.h>
 
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 #include "record/output/sink.h"
 #include "record/privsep/elf/elf_facts.h"
 #include "record/base/messages.h"
@@ -74,7 +74,7 @@ void runtimes_expect_file(struct runtimes *r, const struct stat *st, const struc
  * The number of the interpreter whose loop is in this mapping, and what the process adds to addresses of the file; 0:
  * none is.  From then on BPF knows processes that map the file, before their mappings come here.
  */
-uint32_t runtimes_in_map(const struct runtimes *r, const struct side_record_map *m, uint64_t *base);
+uint32_t runtimes_in_map(const struct runtimes *r, const struct mapping *m, uint64_t *base);
 /* From that time on a process may have frames of a program that this interpreter runs. */
 void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64_t time_ns);
 

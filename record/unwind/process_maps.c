@@ -224,7 +224,7 @@ static struct proc *proc_make(struct process_maps *u, uint32_t pid)
  * An interpreter may be known later than the mapping of its file; where BPF knew it, there are samples with its frames
  * from that mapping on.
  */
-static void see_runtime(struct process_maps *u, struct proc *p, const struct side_record_map *m,
+static void see_runtime(struct process_maps *u, struct proc *p, const struct mapping *m,
 			uint64_t time_ns)
 {
 	uint64_t base = 0;
@@ -241,7 +241,7 @@ static void see_runtime(struct process_maps *u, struct proc *p, const struct sid
 	mark(u, p);
 }
 
-int process_maps_map(struct process_maps *u, const struct side_record_map *m, uint64_t time_ns)
+int process_maps_map(struct process_maps *u, const struct mapping *m, uint64_t time_ns)
 {
 	struct map map = { .start = m->start,
 			   .end = m->start + m->size_bytes,
@@ -270,7 +270,7 @@ int process_maps_map(struct process_maps *u, const struct side_record_map *m, ui
 	return err;
 }
 
-int process_maps_renew(struct process_maps *u, const struct side_record_map *m, uint64_t time_ns)
+int process_maps_renew(struct process_maps *u, const struct mapping *m, uint64_t time_ns)
 {
 	const struct proc *p = proc_of(u, m->pid);
 	const struct map *was;

@@ -32,9 +32,9 @@ int process_maps_new(struct unwind_bpf_maps *space, struct table_store *tables,
 void process_maps_free(struct process_maps *u); /* NULL is fine */
 
 /* Only executable mappings; time_ns: since when.  -ENOMEM: the process is as before. */
-int process_maps_map(struct process_maps *u, const struct side_record_map *m, uint64_t time_ns);
+int process_maps_map(struct process_maps *u, const struct mapping *m, uint64_t time_ns);
 /* The same of one that is known without its file; does nothing where something else is mapped by now. */
-int process_maps_renew(struct process_maps *u, const struct side_record_map *m, uint64_t time_ns);
+int process_maps_renew(struct process_maps *u, const struct mapping *m, uint64_t time_ns);
 /* A new process; or, when both are the same, a thread. */
 void process_maps_fork(struct process_maps *u, uint32_t parent, uint32_t child);
 void process_maps_exec(struct process_maps *u, uint32_t pid, uint64_t time_ns);

@@ -126,7 +126,7 @@ static int make_table(struct table_job *job, struct table_builder *w, const stru
 }
 
 /* Its numbers may be those of another file by now. */
-static bool is_another(const struct side_record_map *m, int fd)
+static bool is_another(const struct mapping *m, int fd)
 {
 	struct stat st;
 
@@ -134,7 +134,7 @@ static bool is_another(const struct side_record_map *m, int fd)
 	       (fstat(fd, &st) || mapped_files_stamp(&st) != m->stamp);
 }
 
-static int open_source(const struct side_record_map *m)
+static int open_source(const struct mapping *m)
 {
 	struct open_mapped file = open_mapped_file(m, &m->seen_by, 1, MAP_COPY_ALL);
 
@@ -255,7 +255,7 @@ static void open_done(struct io_job *base)
 	pthread_mutex_unlock(&w->lock);
 }
 
-static struct table_job *new_job(uint32_t number, const struct side_record_map *source)
+static struct table_job *new_job(uint32_t number, const struct mapping *source)
 {
 	struct table_job *job = calloc(1, sizeof(*job));
 
@@ -287,8 +287,7 @@ static void open_given_up(struct io_job *base)
 
 /* ---- the owner's side ---- */
 
-int table_builder_put(struct table_builder *w, uint32_t number,
-		      const struct side_record_map *source)
+int table_builder_put(struct table_builder *w, uint32_t number, const struct mapping *source)
 {
 	uint64_t device = file_id_device(&source->id);
 	struct table_opening *o = calloc(1, sizeof(*o));

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "format/unwind/table/module_table.h"
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 #include "record/privsep/io_timeout.h"
 #include "record/unwind/table_cache.h"
 
@@ -21,8 +21,8 @@ struct table_builder; /* opaque */
 struct table_opening; /* in table_builder.c */
 
 struct table_job {
-	uint32_t number;               /* for the caller */
-	struct side_record_map source; /* its path is the job's */
+	uint32_t number;       /* for the caller */
+	struct mapping source; /* its path is the job's */
 	/* The result: */
 	int err; /* -ESTALE: the file cannot be reached this way; else the error of reading it */
 	struct module_table *table; /* NULL without err: no rows in it */
@@ -49,8 +49,7 @@ int table_builder_new(struct io_timeout *io, struct table_cache *cache, const ch
 bool table_builder_free(struct table_builder *w);
 
 /* Copies *source.  -ENOMEM. */
-int table_builder_put(struct table_builder *w, uint32_t number,
-		      const struct side_record_map *source);
+int table_builder_put(struct table_builder *w, uint32_t number, const struct mapping *source);
 uint32_t table_builder_count(const struct table_builder *w); /* put in and not yet taken */
 /* A job that is done, to be freed with tablejob_free(); NULL: none yet. */
 struct table_job *table_builder_take(struct table_builder *w);

@@ -58,7 +58,7 @@ void table_store_free_number(struct table_store *t, uint32_t number)
  * Device and inode; the build-id, or size and times, distinguish a file from one that had the same
  * numbers before it.
  */
-static void keys(const struct side_record_map *m, uint64_t *a, uint64_t *b)
+static void keys(const struct mapping *m, uint64_t *a, uint64_t *b)
 {
 	uint8_t id[24] = { 0 };
 
@@ -70,13 +70,13 @@ static void keys(const struct side_record_map *m, uint64_t *a, uint64_t *b)
 	*b = m->id.inode ^ le64_load(id + 8);
 }
 
-static bool is_file(const struct side_record_map *m)
+static bool is_file(const struct mapping *m)
 {
 	return m->id.inode && m->path[0] == '/' && m->path[1] != '/' && !m->is_stuck;
 }
 
 /* Another way to a file that is not read yet. */
-static void remember_source(struct table *f, const struct side_record_map *m)
+static void remember_source(struct table *f, const struct mapping *m)
 {
 	char *path = strdup(m->path);
 	uint32_t seen_by = m->seen_by ? m->seen_by : f->source.seen_by;
@@ -89,7 +89,7 @@ static void remember_source(struct table *f, const struct side_record_map *m)
 	f->source.seen_by = seen_by;
 }
 
-uint32_t table_store_of(struct table_store *t, const struct side_record_map *m)
+uint32_t table_store_of(struct table_store *t, const struct mapping *m)
 {
 	const uint32_t *known;
 	struct table *f;
@@ -249,7 +249,7 @@ static void note_death(struct table_store *t, const struct table_job *job)
 }
 
 /* No process mapped the file anew while the job ran. */
-static bool is_source(const struct table *f, const struct side_record_map *m)
+static bool is_source(const struct table *f, const struct mapping *m)
 {
 	return f->source.pid == m->pid && f->source.seen_by == m->seen_by &&
 	       f->source.start == m->start;

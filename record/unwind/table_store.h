@@ -18,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 #include "record/unwind/table_cache.h"
 #include "record/process/vdso.h"
 #include "record/unwind/unwind_bpf_maps.h"
@@ -55,7 +55,7 @@ void table_store_free(struct table_store *t); /* NULL is fine */
  * The number of the file that is mapped, or TABLE_STORE_NONE.  *m is remembered as a way to the file
  * as long as the table is not built.
  */
-uint32_t table_store_of(struct table_store *t, const struct side_record_map *m);
+uint32_t table_store_of(struct table_store *t, const struct mapping *m);
 
 /* Whether it is not made yet, or may be tried again. */
 bool table_store_is_pending(const struct table_store *t, uint32_t number);

@@ -32,7 +32,7 @@ struct table {
 	uint64_t key[2];        /* in by_file */
 	uint64_t mapped_ns;     /* a process has it mapped, as of then */
 	uint32_t next_free;     /* of STATE_FREE */
-	struct side_record_map source; /* path is owned; NULL: the vdso */
+	struct mapping source;  /* path is owned; NULL: the vdso */
 };
 
 struct table_store {

@@ -274,8 +274,8 @@ static int run_copies(struct unwinder *u, uint64_t before_ns)
 
 /* ---- the side-band ---- */
 
-int unwinder_record(struct unwinder *u, const struct perf_event_header *h,
-		    const struct side_record_map *m, uint64_t time_ns)
+int unwinder_record(struct unwinder *u, const struct perf_event_header *h, const struct mapping *m,
+		    uint64_t time_ns)
 {
 	const uint8_t *body = (const uint8_t *)(h + 1);
 	int err = run_copies(u, time_ns);

@@ -39,8 +39,8 @@ struct process_maps *unwinder_maps(struct unwinder *u);
  * Follows a record of the side-band; they come in order of time.  m: the mapping of an MMAP2, else
  * NULL.  Copies that are older are walked first.
  */
-int unwinder_record(struct unwinder *u, const struct perf_event_header *h,
-		    const struct side_record_map *m, uint64_t time_ns);
+int unwinder_record(struct unwinder *u, const struct perf_event_header *h, const struct mapping *m,
+		    uint64_t time_ns);
 
 /* A copy of a stack as it came from wherever; all borrowed. */
 struct unwinder_stack {

@@ -271,9 +271,8 @@ static struct file_facts_text cgroup_in(const struct outbuf *text)
 								  : FILE_FACTS_TEXT_MAX) };
 }
 
-void file_origin_file(struct file_origin *e, const struct side_record_map *m,
-		      struct file_origin_seen *seen, const struct stat *st,
-		      const struct elf_facts *facts)
+void file_origin_file(struct file_origin *e, const struct mapping *m, struct file_origin_seen *seen,
+		      const struct stat *st, const struct elf_facts *facts)
 {
 	uint8_t entry[FILE_FACTS_MAX_BYTES];
 	struct file_facts f = {

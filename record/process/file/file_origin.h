@@ -15,7 +15,7 @@
 #include "record/process/file/file_origin_cache.h"
 #include "record/base/u64map.h"
 #include "format/base/outbuf.h"
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 #include "record/privsep/io_timeout.h"
 
 struct stat;
@@ -68,9 +68,8 @@ void file_origin_seen_done(struct file_origin_seen *s);
  * Records the file: its stat (st) and its content.  Parts that could not be read are left out, and
  * so is all without memory.
  */
-void file_origin_file(struct file_origin *e, const struct side_record_map *m,
-		      struct file_origin_seen *seen, const struct stat *st,
-		      const struct elf_facts *facts);
+void file_origin_file(struct file_origin *e, const struct mapping *m, struct file_origin_seen *seen,
+		      const struct stat *st, const struct elf_facts *facts);
 /* Writes what has come together, first of all the recorder's own mounts. */
 int file_origin_flush(struct file_origin *e);
 

@@ -68,7 +68,7 @@ char *inode_file_mount(const char *mounts, uint32_t dev_major, uint32_t dev_mino
 }
 
 /* Opens a folder of that file system, to identify it. */
-static int open_mount(const struct side_record_map *m)
+static int open_mount(const struct mapping *m)
 {
 	struct outbuf mounts = { 0 };
 	char *point = NULL;
@@ -92,7 +92,7 @@ static int open_mount(const struct side_record_map *m)
 	return fd;
 }
 
-static int open_handle(int mount, const struct side_record_map *m)
+static int open_handle(int mount, const struct mapping *m)
 {
 	struct {
 		struct file_handle head;
@@ -131,7 +131,7 @@ static char *path_of(const char *link, const struct stat *st)
 	return strdup(path);
 }
 
-int inode_file_open(const struct side_record_map *m, char **path)
+int inode_file_open(const struct mapping *m, char **path)
 {
 	int mount, at, fd = -ESTALE;
 	struct stat st;

@@ -10,13 +10,13 @@
 #ifndef EBPREC_RECORD_PROCESS_FILE_INODE_FILE_H
 #define EBPREC_RECORD_PROCESS_FILE_INODE_FILE_H
 
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 
 /*
  * A descriptor for reading, the caller's.  *path (owned): one that leads the recorder to it now; NULL when
  * there is none.  -ENOENT: no such file system here, or none that can do it; -ESTALE: deleted; -EPERM.
  */
-int inode_file_open(const struct side_record_map *m, char **path);
+int inode_file_open(const struct mapping *m, char **path);
 
 /*
  * Pure.  The mount point of the device in the text of a mountinfo, owned, of a type that has such

@@ -50,13 +50,12 @@ static void copy_mapping(struct copy *c, const struct proc_map *map, uint64_t mo
 }
 
 /* Writable mappings have what the process made of them. */
-static bool is_of(const struct proc_map *map, const struct side_record_map *m)
+static bool is_of(const struct proc_map *map, const struct mapping *m)
 {
 	return file_id_same_inode(&map->id, &m->id) && !(map->prot & PROT_WRITE);
 }
 
-static int copy_all(struct copy *c, const struct side_record_map *m, const char *maps,
-		    uint64_t most_bytes)
+static int copy_all(struct copy *c, const struct mapping *m, const char *maps, uint64_t most_bytes)
 {
 	struct proc_map *map = malloc(sizeof(*map));
 	char magic[SELFMAG];
@@ -75,7 +74,7 @@ static int copy_all(struct copy *c, const struct side_record_map *m, const char 
 	return fchmod(c->to, 0666) ? -errno : 0;
 }
 
-int map_copy_open(const struct side_record_map *m, uint64_t most_bytes)
+int map_copy_open(const struct mapping *m, uint64_t most_bytes)
 {
 	struct copy c = { .mem = -1, .to = -1, .left_bytes = MAP_COPY_ALL };
 	struct outbuf maps = { 0 };

@@ -12,7 +12,7 @@
 #ifndef EBPREC_RECORD_PROCESS_FILE_MAP_COPY_H
 #define EBPREC_RECORD_PROCESS_FILE_MAP_COPY_H
 
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 
 /*
  * The bytes of each mapping from which build-ids, segments and checksums are read; segments begin
@@ -26,6 +26,6 @@
  * all mappings together.  -ESTALE: the process is gone, or has not mapped this inode; -ENOEXEC: its
  * begin is no ELF file.
  */
-int map_copy_open(const struct side_record_map *m, uint64_t most_bytes);
+int map_copy_open(const struct mapping *m, uint64_t most_bytes);
 
 #endif

@@ -22,7 +22,7 @@
  * The device is no proof where a file system has many (btrfs shows another one in maps than in
  * stat), so it is not compared for the mapping itself.
  */
-static int checked(const struct side_record_map *m, int fd, bool same_device)
+static int checked(const struct mapping *m, int fd, bool same_device)
 {
 	struct stat st;
 
@@ -35,13 +35,13 @@ static int checked(const struct side_record_map *m, int fd, bool same_device)
 	return -ESTALE;
 }
 
-static void path_of_mapped(const struct side_record_map *m, char path[96])
+static void path_of_mapped(const struct mapping *m, char path[96])
 {
 	snprintf(path, 96, "/proc/%u/map_files/%llx-%llx", m->pid, (unsigned long long)m->start,
 		 (unsigned long long)m->start + (unsigned long long)m->size_bytes);
 }
 
-static int open_mapped(const struct side_record_map *m)
+static int open_mapped(const struct mapping *m)
 {
 	char path[96];
 	struct stat st;
@@ -54,7 +54,7 @@ static int open_mapped(const struct side_record_map *m)
 }
 
 /* The program itself: its owner may open it also where its path leads through others' folders. */
-static int open_program(const struct side_record_map *m)
+static int open_program(const struct mapping *m)
 {
 	char path[48];
 	struct stat st;
@@ -66,7 +66,7 @@ static int open_program(const struct side_record_map *m)
 }
 
 /* Symbolic links stay inside the root.  A device may do anything when it is opened, so that comes last. */
-static int open_below(const char *root, const struct side_record_map *m)
+static int open_below(const char *root, const struct mapping *m)
 {
 	char found[32];
 	int dir, at, fd;
@@ -85,7 +85,7 @@ static int open_below(const char *root, const struct side_record_map *m)
 	return fd;
 }
 
-int map_file_open_by(const struct side_record_map *m, uint32_t pid)
+int map_file_open_by(const struct mapping *m, uint32_t pid)
 {
 	char root[48];
 
@@ -93,7 +93,7 @@ int map_file_open_by(const struct side_record_map *m, uint32_t pid)
 	return open_below(root, m);
 }
 
-int map_file_open(const struct side_record_map *m)
+int map_file_open(const struct mapping *m)
 {
 	int fd = open_mapped(m);
 
@@ -104,7 +104,7 @@ int map_file_open(const struct side_record_map *m)
 	return fd >= 0 ? fd : open_below("/", m);
 }
 
-int map_file_name(const struct side_record_map *m)
+int map_file_name(const struct mapping *m)
 {
 	char path[96];
 	int fd;
@@ -115,7 +115,7 @@ int map_file_name(const struct side_record_map *m)
 }
 
 /* Not asking the file system anew: what the kernel knows is enough, and a server need not answer. */
-static int stat_mapped(const struct side_record_map *m, int at, struct stat *st, uint64_t *mount)
+static int stat_mapped(const struct mapping *m, int at, struct stat *st, uint64_t *mount)
 {
 	const unsigned mask = STATX_BASIC_STATS | STATX_MNT_ID_UNIQUE;
 	char path[96] = "";
@@ -138,7 +138,7 @@ static int stat_mapped(const struct side_record_map *m, int at, struct stat *st,
 	return 0;
 }
 
-int mapfile_stat(const struct side_record_map *m, int at, struct stat *st, uint64_t *mount)
+int mapfile_stat(const struct mapping *m, int at, struct stat *st, uint64_t *mount)
 {
 	char path[48];
 	int fd, err;

@@ -12,22 +12,22 @@
 
 #include <sys/stat.h>
 
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 
 /*
  * A descriptor for reading, the caller's; negative errno.  Never blocks on a strange file, and opens no
  * device: in another root the path may lead to one.
  */
-int map_file_open(const struct side_record_map *m);
+int map_file_open(const struct mapping *m);
 /* The same for naming alone (O_PATH): nothing is opened.  Only of the mapped file itself. */
-int map_file_name(const struct side_record_map *m);
+int map_file_name(const struct mapping *m);
 /*
  * The mapped file's inode, size and times, without opening it where that can be.  at: of map_file_name(), or
  * negative.  *mount: the id of the mount, which no other mount ever gets (Linux 6.8); 0: not known.  -ESRCH: the
  * process is gone.
  */
-int mapfile_stat(const struct side_record_map *m, int at, struct stat *st, uint64_t *mount);
+int mapfile_stat(const struct mapping *m, int at, struct stat *st, uint64_t *mount);
 /* The same as map_file_open(), of a process that is gone, by the path below the root of another one. */
-int map_file_open_by(const struct side_record_map *m, uint32_t pid);
+int map_file_open_by(const struct mapping *m, uint32_t pid);
 
 #endif

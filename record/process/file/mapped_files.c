@@ -24,7 +24,7 @@
 
 /* A mapping whose file is being read. */
 struct mapped_files_late {
-	struct side_record_map map; /* path is owned */
+	struct mapping map; /* path is owned */
 	uint64_t key[2], time_ns;
 };
 
@@ -123,7 +123,7 @@ uint64_t mapped_files_stamp(const struct stat *st)
 			  : 0;
 }
 
-static bool is_weak(const struct side_record_map *m, const struct mapped_file *file)
+static bool is_weak(const struct mapping *m, const struct mapped_file *file)
 {
 	return !m->id.dev_major && !(m->id.inode_generation & MAPPED_FILES_STAMPED) &&
 	       (file->is_weak || !m->id.inode_generation);
@@ -135,7 +135,7 @@ static bool is_recent(const struct mapped_file *file)
 }
 
 /* For a file with weak numbers its size and times become the generation. */
-static void fill(struct side_record_map *m, const struct mapped_file *file)
+static void fill(struct mapping *m, const struct mapped_file *file)
 {
 	m->id.build_id = file->id;
 	m->stamp = file->stamp;
@@ -148,8 +148,8 @@ static void fill(struct side_record_map *m, const struct mapped_file *file)
 struct reading {
 	struct io_job base;
 	struct mapped_files *ids;
-	struct side_record_map *now; /* the mapping that is waited for; NULL: it is late */
-	struct side_record_map map;  /* path is owned */
+	struct mapping *now; /* the mapping that is waited for; NULL: it is late */
+	struct mapping map;  /* path is owned */
 	uint64_t key[2];
 	uint64_t late_key[2]; /* of the mappings that wait for it */
 	struct mapped_file
@@ -289,7 +289,7 @@ static void work(struct io_job *job)
 /* By the path that led to it. */
 static void report_file_origin(struct mapped_files *b, struct reading *r)
 {
-	struct side_record_map as = r->map;
+	struct mapping as = r->map;
 
 	as.id.build_id = r->facts.build_id;
 	if (r->file.found_path)
@@ -329,7 +329,7 @@ static void take_file(struct mapped_files *b, struct reading *r)
 		report_file(b, r, key);
 }
 
-static void fill_answer(const struct reading *r, struct side_record_map *m)
+static void fill_answer(const struct reading *r, struct mapping *m)
 {
 	m->is_stuck = false;
 	if (r->file.fd < 0 && !r->is_known)
@@ -339,7 +339,7 @@ static void fill_answer(const struct reading *r, struct side_record_map *m)
 		m->seen_by = r->seen.pid != m->pid ? r->seen.pid : 0;
 }
 
-static void add_late(struct mapped_files *b, const uint64_t key[2], const struct side_record_map *m,
+static void add_late(struct mapped_files *b, const uint64_t key[2], const struct mapping *m,
 		     uint64_t time_ns)
 {
 	bool fits = b->on_late && b->late_count < MAPPED_FILES_LATE &&
@@ -400,7 +400,7 @@ static void done(struct io_job *job)
 	io_timeout_drop(b->io, job); /* to close it may take as long as to open it */
 }
 
-static void report_silence(struct mapped_files *b, const struct side_record_map *m, uint32_t user)
+static void report_silence(struct mapped_files *b, const struct mapping *m, uint32_t user)
 {
 	uint64_t device = file_id_device(&m->id);
 
@@ -429,8 +429,7 @@ static void given_up(struct io_job *job)
 	}
 }
 
-static struct reading *reading_new(struct mapped_files *b, struct side_record_map *m,
-				   const uint64_t key[2])
+static struct reading *reading_new(struct mapped_files *b, struct mapping *m, const uint64_t key[2])
 {
 	struct reading *r = calloc(1, sizeof(*r));
 	uint64_t device;
@@ -471,7 +470,7 @@ static struct reading *reading_new(struct mapped_files *b, struct side_record_ma
 }
 
 /* known: what had these numbers last; NULL: nothing. */
-static void read_file(struct mapped_files *b, struct side_record_map *m, const uint64_t key[2],
+static void read_file(struct mapped_files *b, struct mapping *m, const uint64_t key[2],
 		      uint64_t time_ns, const struct mapped_file *known)
 {
 	struct reading *r = reading_new(b, m, key);
@@ -508,7 +507,7 @@ static void read_file(struct mapped_files *b, struct side_record_map *m, const u
 	}
 }
 
-static bool sees_by_same_mount(const struct mapped_files *b, const struct side_record_map *m,
+static bool sees_by_same_mount(const struct mapped_files *b, const struct mapping *m,
 			       const struct mapped_file *file)
 {
 	return b->asked_pid == m->pid && b->asked_minor == m->id.dev_minor && file->mount &&
@@ -519,15 +518,14 @@ static bool sees_by_same_mount(const struct mapped_files *b, const struct side_r
  * It need not be asked: the process is gone, sees the device by the mount by which the file was seen just now, or
  * nothing happened to the file since.
  */
-static bool is_sure(struct mapped_files *b, const struct side_record_map *m,
-		    const struct mapped_file *file)
+static bool is_sure(struct mapped_files *b, const struct mapping *m, const struct mapped_file *file)
 {
 	return !is_weak(m, file) || !file->stamp ||
 	       (is_recent(file) && (b->gone_pid == m->pid || sees_by_same_mount(b, m, file) ||
 				    file_watch_holds(&b->watches, file->watch)));
 }
 
-void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns)
+void mapped_files_lookup(struct mapped_files *b, struct mapping *m, uint64_t time_ns)
 {
 	struct mapped_file known;
 	uint64_t key[2];

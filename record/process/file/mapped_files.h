@@ -33,7 +33,7 @@
 #include "record/process/file/file_watch.h"
 #include "record/base/u64map.h"
 #include "record/base/messages.h"
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 
 #define MAPPED_FILES_CACHED 4096  /* files; twice as many at most */
 #define MAPPED_FILES_LATE   4096  /* mappings that wait for their files */
@@ -98,7 +98,7 @@ struct mapped_files {
 	struct u64map silent; /* device and user whose file system was reported not to answer */
 	uint64_t unanswered_count; /* mappings without a build-id, for that */
 	/* A mapping of mapped_files_lookup(), whose file is known now; with a build-id if it has one.  Or NULL. */
-	void (*on_late)(void *arg, struct side_record_map *m, uint64_t time_ns);
+	void (*on_late)(void *arg, struct mapping *m, uint64_t time_ns);
 	void *on_late_arg;
 	/* Called for each file, too; or NULL. */
 	void (*on_file)(void *arg, const struct mapped_files_found *f);
@@ -116,7 +116,7 @@ void mapped_files_done(struct mapped_files *b);
  * number that distinguishes the file from others with its device and inode.  m->is_stuck: the file
  * did not answer yet, and on_late() may be called for the mapping, with this time.
  */
-void mapped_files_lookup(struct mapped_files *b, struct side_record_map *m, uint64_t time_ns);
+void mapped_files_lookup(struct mapped_files *b, struct mapping *m, uint64_t time_ns);
 
 /* A number that changes with the file: of its size and times; 0: they are not known. */
 uint64_t mapped_files_stamp(const struct stat *st);

@@ -5,7 +5,7 @@
 #include "record/process/file/map_copy.h"
 #include "record/process/file/map_file.h"
 
-struct open_mapped open_mapped_file(const struct side_record_map *m, const uint32_t *others,
+struct open_mapped open_mapped_file(const struct mapping *m, const uint32_t *others,
 				    size_t other_count, uint64_t copy_bytes)
 {
 	struct open_mapped o = { .fd = map_file_open(m), .by_pid = m->pid };

@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "record/events/side_record.h"
+#include "record/base/mapping.h"
 
 struct open_mapped {
 	int fd;           /* owned; or negative errno */
@@ -23,7 +23,7 @@ struct open_mapped {
 };
 
 /* others: processes, 0: none.  copy_bytes: as most_bytes of map_copy_open().  May block where a file system does. */
-struct open_mapped open_mapped_file(const struct side_record_map *m, const uint32_t *others,
+struct open_mapped open_mapped_file(const struct mapping *m, const uint32_t *others,
 				    size_t other_count, uint64_t copy_bytes);
 
 #endif

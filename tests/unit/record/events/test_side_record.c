@@ -37,17 +37,17 @@ static struct perfrec_side decode(const struct side_record *r, size_t bytes)
 static void siderec_mmap2_has_the_build_id_or_the_inode(void **state)
 {
 	struct side_record r = { .id = 5, .time_ns = 6 };
-	struct side_record_map m = { .pid = 1,
-				     .tid = 2,
-				     .start = 0x1000,
-				     .size_bytes = 0x2000,
-				     .file_off_bytes = 0x3000,
-				     .id.dev_major = 8,
-				     .id.dev_minor = 1,
-				     .id.inode = 99,
-				     .prot = 5,
-				     .flags = 2,
-				     .path = "/usr/bin/ünïcode" };
+	struct mapping m = { .pid = 1,
+			     .tid = 2,
+			     .start = 0x1000,
+			     .size_bytes = 0x2000,
+			     .file_off_bytes = 0x3000,
+			     .id.dev_major = 8,
+			     .id.dev_minor = 1,
+			     .id.inode = 99,
+			     .prot = 5,
+			     .flags = 2,
+			     .path = "/usr/bin/ünïcode" };
 	struct perfrec_side s = decode(&r, side_record_mmap2(&r, &m));
 
 	assert_int_equal(s.type, PERF_RECORD_MMAP2);
@@ -67,7 +67,7 @@ static void siderec_mmap2_has_the_build_id_or_the_inode(void **state)
 static void siderec_of_the_kernel_has_the_kernels_mode(void **state)
 {
 	struct side_record r = { 0 };
-	const struct side_record_map m = { .pid = UINT32_MAX, .path = "[kernel.kallsyms]_text" };
+	const struct mapping m = { .pid = UINT32_MAX, .path = "[kernel.kallsyms]_text" };
 	struct perfrec_side s = decode(&r, side_record_mmap2(&r, &m));
 
 	assert_int_equal(s.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_KERNEL);
@@ -78,7 +78,7 @@ static void siderec_cuts_what_no_record_holds(void **state)
 {
 	static char path[SIDE_RECORD_PATH_MAX + 100];
 	struct side_record r = { .id = 1, .time_ns = 2 };
-	struct side_record_map m = { .path = path };
+	struct mapping m = { .path = path };
 	struct perfrec_side s;
 	size_t length;
 

@@ -98,20 +98,20 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct side_record_map anon(const struct fixture *f)
+static struct mapping anon(const struct fixture *f)
 {
-	return (struct side_record_map){ .pid = (uint32_t)getpid(),
-					 .tid = (uint32_t)getpid(),
-					 .start = (uint64_t)(uintptr_t)f->moved,
-					 .size_bytes = 4 * MIB,
-					 .file_off_bytes = (uint64_t)(uintptr_t)f->moved,
-					 .prot = PROT_READ | PROT_EXEC,
-					 .path = "//anon" };
+	return (struct mapping){ .pid = (uint32_t)getpid(),
+				 .tid = (uint32_t)getpid(),
+				 .start = (uint64_t)(uintptr_t)f->moved,
+				 .size_bytes = 4 * MIB,
+				 .file_off_bytes = (uint64_t)(uintptr_t)f->moved,
+				 .prot = PROT_READ | PROT_EXEC,
+				 .path = "//anon" };
 }
 
 static bool is_found(struct fixture *f, uint64_t now_ns)
 {
-	struct side_record_map m = anon(f), was = m;
+	struct mapping m = anon(f), was = m;
 	bool found = hugepage_text_look(&f->t, &m, NULL, now_ns);
 
 	if (!found) {
@@ -125,7 +125,7 @@ static bool is_found(struct fixture *f, uint64_t now_ns)
 static void same_code_is_of_the_file(void **state)
 {
 	struct fixture *f = *state;
-	struct side_record_map m = anon(f);
+	struct mapping m = anon(f);
 	struct stat st;
 
 	assert_int_equal(stat(f->path, &st), 0);
@@ -191,7 +191,7 @@ static void between_two_files_it_is_of_none(void **state)
 static void either_neighbour_has_the_offset_in_the_file(void **state)
 {
 	struct fixture *f = *state;
-	struct side_record_map m;
+	struct mapping m;
 
 	map_file(f->path, f->at, 2 * MIB, 4 * MIB);
 	m = anon(f);
@@ -207,7 +207,7 @@ static void either_neighbour_has_the_offset_in_the_file(void **state)
 static void only_large_anonymous_code_is_looked_at(void **state)
 {
 	struct fixture *f = *state;
-	struct side_record_map m = anon(f);
+	struct mapping m = anon(f);
 
 	m.prot = PROT_READ | PROT_WRITE;
 	assert_false(hugepage_text_look(&f->t, &m, NULL, 0));
@@ -231,7 +231,7 @@ static void only_large_anonymous_code_is_looked_at(void **state)
 static void code_that_comes_later_is_found_later(void **state)
 {
 	struct fixture *f = *state;
-	struct side_record_map m;
+	struct mapping m;
 
 	lay_over(f, NULL);
 	assert_false(is_found(f, 1000));
@@ -260,7 +260,7 @@ static void no_process_is_waited_for_after_it_was_found(void **state)
 static void what_never_comes_is_given_up(void **state)
 {
 	struct fixture *f = *state;
-	struct side_record_map m;
+	struct mapping m;
 	uint64_t now_ns = 0;
 	unsigned turns = 0;
 
@@ -277,7 +277,7 @@ static void what_never_comes_is_given_up(void **state)
 static void more_than_may_wait_are_left_out(void **state)
 {
 	struct fixture *f = *state;
-	struct side_record_map m;
+	struct mapping m;
 
 	lay_over(f, NULL);
 	for (unsigned i = 0; i < 2 * HUGEPAGE_TEXT_WAITING; i++) {

@@ -108,7 +108,7 @@ static void check_share(enum where where, uint64_t want, bool is_used)
 		uint32_t pid, parent, tid, parent_tid;
 	} gone = { .head.size = sizeof(gone) };
 	pid_t pid = stays_in(settle, where);
-	struct side_record_map m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
+	struct mapping m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
 	struct jit_symbols j = { .writer = writer, .io = io };
 
 	if (!pid)

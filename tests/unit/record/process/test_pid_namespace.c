@@ -23,12 +23,12 @@ static bool wants(const struct pid_namespace *p, struct side_record *r)
 static void pid_namespace_records_of_tasks_outside_are_left_out(void **state)
 {
 	static const uint32_t outside[] = { 0, UINT32_MAX };
-	const struct side_record_map m = { .path = "/x", .size_bytes = 1 };
+	const struct mapping m = { .path = "/x", .size_bytes = 1 };
 	struct side_record_namespace ns[SIDE_RECORD_NAMESPACES] = { { 0 } };
 	struct side_record r = { 0 };
 
 	for (size_t i = 0; i < 2; i++) {
-		struct side_record_map map = m;
+		struct mapping map = m;
 
 		map.pid = map.tid = outside[i];
 		side_record_mmap2(&r, &map);

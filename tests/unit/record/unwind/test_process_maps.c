@@ -131,9 +131,7 @@ static int teardown(void **state)
 
 static void map(struct env *e, uint32_t pid, int file, uint64_t start, uint64_t size_bytes)
 {
-	struct side_record_map m = {
-		.pid = pid, .start = start, .size_bytes = size_bytes, .path = ""
-	};
+	struct mapping m = { .pid = pid, .start = start, .size_bytes = size_bytes, .path = "" };
 	struct stat st;
 
 	if (file >= 0) {
@@ -310,12 +308,12 @@ static void processes_that_come_and_go_take_no_room(void **state)
 /* A mapping of a file that was never seen: its contents are not read. */
 static void map_other(struct env *e, uint32_t pid, uint32_t number)
 {
-	struct side_record_map m = { .pid = pid,
-				     .start = 0x90000,
-				     .size_bytes = 0x1000,
-				     .id.dev_minor = 77,
-				     .id.inode = number + 1,
-				     .path = "/nowhere/at/all" };
+	struct mapping m = { .pid = pid,
+			     .start = 0x90000,
+			     .size_bytes = 0x1000,
+			     .id.dev_minor = 77,
+			     .id.inode = number + 1,
+			     .path = "/nowhere/at/all" };
 
 	assert_int_equal(process_maps_map(e->maps, &m, 0), 0);
 }
@@ -412,7 +410,7 @@ static void only_lazy_tables_wait_to_be_wanted(void **state)
 {
 	struct env *e = *state;
 	struct table_store *lazy = NULL;
-	struct side_record_map m = { .pid = 1, .start = 0x1000, .size_bytes = 0x1000 };
+	struct mapping m = { .pid = 1, .start = 0x1000, .size_bytes = 0x1000 };
 	struct stat st;
 	uint32_t number;
 

@@ -22,9 +22,9 @@
 /* A way to a file by its path alone: no process maps it there. */
 static struct io_timeout *io;
 
-static struct side_record_map way_to(const char *path)
+static struct mapping way_to(const char *path)
 {
-	struct side_record_map m = { .pid = (uint32_t)getpid(), .start = 4096, .path = path };
+	struct mapping m = { .pid = (uint32_t)getpid(), .start = 4096, .path = path };
 	struct stat st;
 
 	assert_int_equal(stat(path, &st), 0);
@@ -64,7 +64,7 @@ static struct table_job *next(struct table_builder *w)
 
 static void jobs_come_back_in_order_with_their_tables(void **state)
 {
-	struct side_record_map m = way_to(own_path());
+	struct mapping m = way_to(own_path());
 	struct table_builder *w = NULL;
 	struct module_table_view view;
 	struct table_job *job;
@@ -92,7 +92,7 @@ static void jobs_come_back_in_order_with_their_tables(void **state)
 
 static void files_without_a_table_have_the_reason(void **state)
 {
-	struct side_record_map gone = way_to(own_path()), text = way_to("/etc/passwd");
+	struct mapping gone = way_to(own_path()), text = way_to("/etc/passwd");
 	struct table_builder *w = NULL;
 	struct table_job *job;
 
@@ -115,7 +115,7 @@ static void files_without_a_table_have_the_reason(void **state)
 static void a_table_is_made_once_and_then_cached(void **state)
 {
 	char dir[] = "/tmp/ebprec-worker-XXXXXX", command[64];
-	struct side_record_map m = way_to(own_path());
+	struct mapping m = way_to(own_path());
 	struct table_cache *cache = NULL;
 	struct table_builder *w = NULL;
 	struct table_job *job;
@@ -141,7 +141,7 @@ static void a_table_is_made_once_and_then_cached(void **state)
 
 static void jobs_without_a_taker_are_freed(void **state)
 {
-	struct side_record_map m = way_to(own_path());
+	struct mapping m = way_to(own_path());
 	struct table_builder *w = NULL;
 	uint32_t i;
 
@@ -156,7 +156,7 @@ static void jobs_without_a_taker_are_freed(void **state)
 
 static void a_process_of_its_own_makes_the_same_table(void **state)
 {
-	struct side_record_map m = way_to(own_path()), text = way_to("/etc/passwd");
+	struct mapping m = way_to(own_path()), text = way_to("/etc/passwd");
 	struct table_builder *here = NULL, *there = NULL;
 	struct module_table_view a, b;
 	struct table_job *ja, *jb;
@@ -200,7 +200,7 @@ static void a_process_that_cannot_be_or_lies_costs_tables(void **state)
 		{ "/bin/true", "exited with 0" },
 		{ "/bin/false", "exited with 1" },
 	};
-	struct side_record_map m = way_to(own_path());
+	struct mapping m = way_to(own_path());
 	struct table_builder *w = NULL;
 	struct table_job *job;
 

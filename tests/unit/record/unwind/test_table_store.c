@@ -26,7 +26,7 @@ struct rig {
 	struct vdso vdso;
 	struct table_store *tables;
 	char path[64]; /* a copy of this program, where files are not to be had by their inode */
-	struct side_record_map map;
+	struct mapping map;
 };
 
 static struct io_timeout *io;
@@ -56,13 +56,13 @@ static int make(void **state)
 	assert_int_equal(fstat(to, &st), 0);
 	close(from);
 	close(to);
-	r->map = (struct side_record_map){ .pid = (uint32_t)getpid(),
-					   .start = START,
-					   .size_bytes = 4096,
-					   .id.dev_major = major(st.st_dev),
-					   .id.dev_minor = minor(st.st_dev),
-					   .id.inode = st.st_ino,
-					   .path = r->path };
+	r->map = (struct mapping){ .pid = (uint32_t)getpid(),
+				   .start = START,
+				   .size_bytes = 4096,
+				   .id.dev_major = major(st.st_dev),
+				   .id.dev_minor = minor(st.st_dev),
+				   .id.inode = st.st_ino,
+				   .path = r->path };
 	dl_iterate_phdr(segment_off, &r->map.file_off_bytes);
 	assert_int_equal(unwind_bpf_maps_init(&r->space, CAP_BYTES, false), 0);
 	return table_store_new(io, &r->space, &r->vdso, NULL, NULL, false, &r->tables);
@@ -80,9 +80,9 @@ static int done(void **state)
 }
 
 /* The same file, of a process that has ended, by a path that is gone. */
-static struct side_record_map gone(const struct rig *r)
+static struct mapping gone(const struct rig *r)
 {
-	struct side_record_map m = r->map;
+	struct mapping m = r->map;
 	pid_t pid = fork();
 
 	if (!pid)
@@ -114,7 +114,7 @@ static void file_has_its_table(void **state)
 static void file_that_cannot_be_opened_is_not_one_without_a_table(void **state)
 {
 	struct rig *r = *state;
-	struct side_record_map m = gone(r);
+	struct mapping m = gone(r);
 	uint32_t number = table_store_of(r->tables, &m);
 
 	assert_int_equal(settled(r, number), WALK_UNREACHED);
@@ -126,7 +126,7 @@ static void file_that_cannot_be_opened_is_not_one_without_a_table(void **state)
 static void a_process_that_maps_it_while_another_is_asked_is_asked_next(void **state)
 {
 	struct rig *r = *state;
-	struct side_record_map m = gone(r);
+	struct mapping m = gone(r);
 	uint32_t number = table_store_of(r->tables, &m);
 
 	table_store_pass(r->tables);

@@ -63,7 +63,7 @@ static void give_comm(uint32_t pid, uint32_t tid, const char *comm, bool exec)
 
 static void give_map(uint32_t pid, uint64_t start, uint64_t size_bytes, const char *path)
 {
-	struct side_record_map m = {
+	struct mapping m = {
 		.pid = pid, .tid = pid, .start = start, .size_bytes = size_bytes, .path = path
 	};
 

@@ -29,11 +29,9 @@ static int teardown(void **state)
 	return 0;
 }
 
-static struct side_record_map map_of(uint64_t inode, bool has_id)
+static struct mapping map_of(uint64_t inode, bool has_id)
 {
-	struct side_record_map m = {
-		.pid = 7, .start = 0x1000, .size_bytes = 0x1000, .path = "/f"
-	};
+	struct mapping m = { .pid = 7, .start = 0x1000, .size_bytes = 0x1000, .path = "/f" };
 
 	m.id.inode = inode;
 	m.id.dev_minor = 3;
@@ -47,7 +45,7 @@ static struct side_record_map map_of(uint64_t inode, bool has_id)
 
 static void add(uint64_t inode, bool has_id, uint64_t mount_namespace)
 {
-	struct side_record_map m = map_of(inode, has_id);
+	struct mapping m = map_of(inode, has_id);
 	struct file_origin_cache_file f = { .build_id = m.id.build_id,
 					    .mount_namespace = mount_namespace };
 
@@ -61,7 +59,7 @@ static bool is_known(const void *arg, const uint64_t key[2])
 }
 
 /* At now_s, with these files mapped; what is older than from_s is not needed. */
-static void prune(const struct side_record_map *maps, size_t count, uint64_t from_s, uint64_t now_s)
+static void prune(const struct mapping *maps, size_t count, uint64_t from_s, uint64_t now_s)
 {
 	struct u64map mapped = { 0 };
 	const struct file_origin_cache_rest rest = { .mapped = &mapped,
@@ -82,7 +80,7 @@ static void prune(const struct side_record_map *maps, size_t count, uint64_t fro
 
 static bool has(uint64_t inode)
 {
-	struct side_record_map m = map_of(inode, false);
+	struct mapping m = map_of(inode, false);
 	uint64_t key[2];
 	const uint32_t *at;
 
@@ -95,7 +93,7 @@ static bool has(uint64_t inode)
 
 static void what_is_mapped_known_or_young_stays(void **state)
 {
-	struct side_record_map mapped[] = { map_of(10, true), map_of(11, false) };
+	struct mapping mapped[] = { map_of(10, true), map_of(11, false) };
 
 	for (uint64_t i = 1; i <= 20; i++)
 		add(i, i % 2 == 0, 5);

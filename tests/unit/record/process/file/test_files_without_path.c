@@ -136,18 +136,18 @@ static void a_mount_without_a_server_is_as_it_was(void **state)
 
 /* ---- mapcopy ---- */
 
-static struct side_record_map own_map(struct stat *st)
+static struct mapping own_map(struct stat *st)
 {
 	assert_int_equal(stat("/proc/self/exe", st), 0);
-	return (struct side_record_map){ .pid = (uint32_t)getpid(),
-					 .id.dev_major = major(st->st_dev),
-					 .id.dev_minor = minor(st->st_dev),
-					 .id.inode = st->st_ino,
-					 .path = "/nowhere" };
+	return (struct mapping){ .pid = (uint32_t)getpid(),
+				 .id.dev_major = major(st->st_dev),
+				 .id.dev_minor = minor(st->st_dev),
+				 .id.inode = st->st_ino,
+				 .path = "/nowhere" };
 }
 
 /* The device of a mapping is not always that of stat. */
-static void as_mapped(struct side_record_map *m)
+static void as_mapped(struct mapping *m)
 {
 	FILE *f = fopen("/proc/self/maps", "r");
 	unsigned long long inode;
@@ -168,7 +168,7 @@ static void a_copy_of_a_file_has_the_facts_of_the_file(void **state)
 	struct elf_facts of_file, of_copy;
 	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), copy;
 	struct stat st;
-	struct side_record_map m = own_map(&st);
+	struct mapping m = own_map(&st);
 
 	as_mapped(&m);
 	copy = map_copy_open(&m, MAP_COPY_HEADS);
@@ -192,7 +192,7 @@ static void a_copy_has_the_bytes_of_all_that_is_mapped(void **state)
 	uint8_t from_file[4096], from_copy[4096];
 	int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), copy;
 	struct stat st;
-	struct side_record_map m = own_map(&st);
+	struct mapping m = own_map(&st);
 	uint64_t code = 0;
 	struct elf_facts facts;
 
@@ -214,7 +214,7 @@ static void what_is_not_mapped_has_no_copy(void **state)
 	char path[] = "/tmp/ebprec-mapcopy-XXXXXX";
 	int fd = mkstemp(path);
 	struct stat st;
-	struct side_record_map m = own_map(&st);
+	struct mapping m = own_map(&st);
 	pid_t pid = fork();
 	void *text;
 
@@ -278,7 +278,7 @@ static void what_has_no_handle_is_not_opened(void **state)
 {
 	char *path = NULL;
 	struct stat st;
-	struct side_record_map m = own_map(&st);
+	struct mapping m = own_map(&st);
 
 	assert_int_equal(inode_file_open(&m, &path), -ENOENT); /* any generation */
 	m.id.inode_generation = 1;
@@ -299,7 +299,7 @@ static void what_has_no_handle_is_not_opened(void **state)
 static void a_handle_leads_to_the_file_wherever_it_is(void **state)
 {
 	char path[] = "/tmp/ebprec-inodefile-XXXXXX", moved[64], *found = NULL;
-	struct side_record_map m = { .pid = 1, .path = "/nowhere" };
+	struct mapping m = { .pid = 1, .path = "/nowhere" };
 	int file = mkstemp(path), generation = 0, fd;
 	struct stat st, there;
 

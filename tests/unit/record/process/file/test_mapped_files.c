@@ -66,7 +66,7 @@ static void on_file(void *arg, const struct mapped_files_found *f)
 
 static void look_up(unsigned file)
 {
-	struct side_record_map m = { .pid = (uint32_t)getpid(), .path = path[file] };
+	struct mapping m = { .pid = (uint32_t)getpid(), .path = path[file] };
 	struct stat st;
 
 	assert_int_equal(stat(path[file], &st), 0);
@@ -126,9 +126,9 @@ static void the_list_of_build_ids_ends(void **state)
 }
 
 /* As a mapping of process pid has it: of a file system without a device of its own, and of generations. */
-static struct side_record_map look_up_weak(const char *name, uint32_t pid, uint64_t generation)
+static struct mapping look_up_weak(const char *name, uint32_t pid, uint64_t generation)
 {
-	struct side_record_map m = { .pid = pid, .path = name, .id.inode_generation = generation };
+	struct mapping m = { .pid = pid, .path = name, .id.inode_generation = generation };
 	struct stat st;
 
 	assert_int_equal(stat(name, &st), 0);
@@ -154,7 +154,7 @@ static void numbers_without_generation_are_one_file_while_size_and_times_stay(vo
 {
 	char name[] = "/dev/shm/ebprec-mapped-files-XXXXXX";
 	uint32_t self = (uint32_t)getpid();
-	struct side_record_map first, again;
+	struct mapping first, again;
 	int fd = mkstemp(name);
 	struct stat st;
 
@@ -188,7 +188,7 @@ static void other_processes_are_not_asked_before_something_happens_to_the_file(v
 	char name[] = "/dev/shm/ebprec-mapped-files-XXXXXX";
 	uint32_t self = (uint32_t)getpid();
 	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), asked;
-	struct side_record_map first, again;
+	struct mapping first, again;
 	int fd = mkstemp(name);
 	struct stat st;
 
@@ -218,7 +218,7 @@ static bool move_to_dir(int unused)
 
 static uint64_t read_as(uint32_t pid, unsigned file, const char *as)
 {
-	struct side_record_map m = { .pid = pid, .path = as };
+	struct mapping m = { .pid = pid, .path = as };
 	uint64_t before = ids.read_count;
 	struct stat st;
 
@@ -257,7 +257,7 @@ static void files_of_a_gone_process_are_read_through_others_of_its_namespace(voi
 static void what_is_no_file_is_not_opened(void **state)
 {
 	char fifo[96], event[sizeof(struct inotify_event) + 256];
-	struct side_record_map m = { .pid = gone(), .id.inode = 1, .path = fifo };
+	struct mapping m = { .pid = gone(), .id.inode = 1, .path = fifo };
 	int watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 
 	snprintf(fifo, sizeof(fifo), "%s/fifo", dir);

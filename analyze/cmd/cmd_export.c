@@ -27,8 +27,8 @@ struct export_opts {
 
 #define AT(field) offsetof(struct export_opts, field)
 #define PICKED                                                                                \
-	"event weight time last during between comm pid tid cpu cgroup container dso symbol " \
-	"parent idle kernel-threads hide"
+	"event weight time last during between comm pid tid cpu cgroup container service dso symbol " \
+	"parent service-rules idle kernel-threads hide"
 
 static const struct option export_options[] = {
 	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0,

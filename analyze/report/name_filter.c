@@ -2,8 +2,10 @@
 #include "analyze/report/name_filter.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "analyze/fold/stack_counter.h"
 #include "format/base/saturate.h"
 
 /* The answers for each function and group: by rule kind, whether its text passes. */
@@ -12,10 +14,19 @@ struct answers {
 	bool *by_group;
 };
 
+/* The expression that a complete text must match; owned. */
+static char *anchored(const char *text)
+{
+	char *out;
+
+	return asprintf(&out, "^(%s)$", text) < 0 ? NULL : out;
+}
+
 int name_filter_add(struct name_filter *p, enum name_filter_what what, const char *text,
 		    char *error, size_t error_bytes)
 {
 	struct name_filter_rule *rule = &p->rules[p->count];
+	char *complete = NULL;
 	int code;
 
 	if (p->count == NAME_FILTER_MAX)
@@ -23,10 +34,17 @@ int name_filter_add(struct name_filter *p, enum name_filter_what what, const cha
 	rule->what = what;
 	rule->text = text;
 	rule->negated = *text == '!';
+	text += rule->negated;
+	if (what == NAME_FILTER_SERVICE) {
+		complete = anchored(text);
+		if (!complete)
+			return -ENOMEM;
+	}
 	/* A container has two lines, of its name and of its id. */
-	code = regcomp(&rule->regex, text + rule->negated,
+	code = regcomp(&rule->regex, complete ? complete : text,
 		       REG_EXTENDED | REG_NOSUB |
 			       (what == NAME_FILTER_CONTAINER ? REG_NEWLINE : 0));
+	free(complete);
 	if (code) {
 		regerror(code, &rule->regex, error, error_bytes);
 		return -EINVAL;
@@ -50,9 +68,13 @@ bool name_filter_has(const struct name_filter *p, enum name_filter_what what)
 	return false;
 }
 
-static bool has_groups(const struct name_filter *p)
+unsigned name_filter_fields(const struct name_filter *p)
 {
-	return name_filter_has(p, NAME_FILTER_CGROUP) || name_filter_has(p, NAME_FILTER_CONTAINER);
+	if (name_filter_has(p, NAME_FILTER_SERVICE))
+		return GROUP_CGROUP | GROUP_COMM;
+	return name_filter_has(p, NAME_FILTER_CGROUP) || name_filter_has(p, NAME_FILTER_CONTAINER)
+		       ? GROUP_CGROUP
+		       : 0;
 }
 
 /* All negated rules of the kind must agree, and one of the others. */
@@ -119,6 +141,27 @@ bool name_filter_passes_cgroup(const struct name_filter *p,
 	return passes(p, NAME_FILTER_CONTAINER, *lines ? lines : CONTAINER_NAMES_HOST);
 }
 
+bool name_filter_passes_service(const struct name_filter *p, const char *service)
+{
+	return passes(p, NAME_FILTER_SERVICE, service);
+}
+
+static bool passes_group(const struct name_filter *p, const struct string_table *names,
+			 const struct container_names *containers, const struct group *g)
+{
+	const char *cgroup = string_table_text(names, (uint32_t)g->cgroup);
+	char service[SERVICE_NAME_MAX];
+
+	if (!name_filter_passes_cgroup(p, containers, cgroup))
+		return false;
+	if (!name_filter_has(p, NAME_FILTER_SERVICE))
+		return true;
+	service_name(p->services, containers, cgroup,
+		     g->comm & STACK_COUNTER_TID_GROUP ? "" : string_table_text(names, g->comm),
+		     service);
+	return name_filter_passes_service(p, service);
+}
+
 static int ask(const struct name_filter *p, const struct function_table *n,
 	       const struct string_table *names, const struct container_names *containers,
 	       const struct group *groups, size_t group_count, struct answers *out)
@@ -146,9 +189,8 @@ static int ask(const struct name_filter *p, const struct function_table *n,
 				p->rules[r].what == NAME_FILTER_PARENT &&
 				!regexec(&p->rules[r].regex, name, 0, NULL, 0);
 	}
-	for (size_t i = 0; has_groups(p) && i < group_count; i++)
-		a.by_group[i] = name_filter_passes_cgroup(
-			p, containers, string_table_text(names, (uint32_t)groups[i].cgroup));
+	for (size_t i = 0; name_filter_fields(p) && i < group_count; i++)
+		a.by_group[i] = passes_group(p, names, containers, &groups[i]);
 	*out = a;
 	return 0;
 }
@@ -168,7 +210,7 @@ static bool takes(const void *arg, const struct stack_table_entry *e)
 	uint32_t leaf = e->key.kernel >= STACK_TABLE_FIRST_NODE ? e->key.kernel : e->key.user;
 	uint32_t frame = s->nodes[leaf].frame;
 
-	if (has_groups(q->filter) && !a->by_group[e->key.group])
+	if (name_filter_fields(q->filter) && !a->by_group[e->key.group])
 		return false;
 	if (leaf < STACK_TABLE_FIRST_NODE)
 		return true;

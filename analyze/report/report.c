@@ -370,6 +370,7 @@ static int count_waits(struct report *r, const struct report_query *query,
 	const struct capture_attr *attrs = capture_attrs(r->capture, &attr_count);
 	const struct offcpu_query how = { .filter = query->filter,
 					  .groups = r->groups,
+					  .cgroups = query->fields & GROUP_CGROUP && !query->each_wait,
 					  .wakers = query->wakers,
 					  .rows = query->wait_rows,
 					  .each = query->each_wait,
@@ -454,6 +455,7 @@ static int make(struct report *r, const struct report_query *query)
 	const struct capture_attr *attrs = capture_attrs(r->capture, &attr_count);
 	int err = load_later(r, query);
 
+	r->services = query->services;
 	r->attr = query->attr < attr_count ? &attrs[query->attr] : NULL;
 	r->event = r->attr && !query->off_cpu ? event_name(r->attr) : NULL;
 	if (!err)

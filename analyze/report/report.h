@@ -12,7 +12,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "analyze/process/container_names.h"
+#include "analyze/process/service.h"
 #include "analyze/fold/groups.h"
 #include "analyze/fold/count_samples.h"
 #include "analyze/names/function_table.h"
@@ -35,6 +35,7 @@ struct report {
 	struct process_model *
 		model; /* NULL once the stacks are made without keep_model, or when it is read later */
 	struct container_names *containers;
+	const struct service_rules *services; /* of the query */
 	const struct capture_attr *attr; /* that was counted; NULL before report_make() */
 	const char *event; /* its name; NULL: waits were counted, or it is before report_make() */
 	struct load_scan scan;
@@ -68,6 +69,7 @@ struct report_query {
 	size_t attr;
 	const struct filter *filter;
 	const struct name_filter *pick; /* NULL: all */
+	const struct service_rules *services; /* borrowed until report_done(); NULL: none */
 	bool off_cpu;                   /* not samples but waits, in microseconds as their period */
 	bool wakers;                    /* with off_cpu: and the threads that ended them */
 	bool wait_rows;                 /* with off_cpu: the table, of what is picked */

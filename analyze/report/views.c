@@ -128,6 +128,7 @@ static int make_keys(struct report *r, const struct report_ask *ask, struct row_
 		.naming = &r->naming,
 		.names = r->names,
 		.containers = r->containers,
+		.services = r->services,
 		.sources = &r->sources,
 		.hide_system = ask->hide_system,
 	};

@@ -12,6 +12,7 @@
 #include "format/base/lower_bound.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
+#include "analyze/sched/pid_cgroups.h"
 #include "analyze/sched/wait_reason.h"
 #include "analyze/sched/wait_times.h"
 #include "format/perf/perfrec.h"
@@ -91,6 +92,7 @@ struct loader {
 	struct stack_counter *sampler;
 	struct offcpu *out;
 	const struct capture_attr *waker_attr; /* NULL: wakers are not asked for, or not there */
+	struct pid_cgroups cgroups;            /* empty: not asked for */
 	struct sched_event_reader
 		*wakeups; /* of perf's files, which have wakers in these; NULL: ours */
 	const struct capture_attr *cpu_attr; /* NULL: time on a CPU is not asked for */
@@ -251,6 +253,7 @@ static int add_stack(void *ctx, const struct sched_event *e, struct perf_sample 
 	if (!is_wanted(l, w->kind) && !is_wanted(l, w->queue_kind))
 		return 0;
 	end.waker = waker_of(l, e, w);
+	s->cgroup = pid_cgroups_of(&l->cgroups, s->pid);
 	if (l->out->each)
 		end.stack = (uint64_t)e->stack + 1;
 	stack_counter_where(l->sampler, s, &where);
@@ -493,6 +496,8 @@ static int add_bare(struct loader *l)
 			.cpu = k->began ? k->cpu : (int32_t)th->cpu,
 		};
 
+		s.cgroup = pid_cgroups_of(&l->cgroups, s.pid);
+
 		if (!k->wanted || (!l->out->each && !wait_times_left_ns(k)))
 			continue;
 		stack_counter_where(l->sampler, &s, &where);
@@ -548,6 +553,7 @@ static void loader_done(struct loader *l)
 	free(l->longest_ns);
 	sample_chain_done(&l->chain);
 	sample_chains_done(&l->chains);
+	pid_cgroups_done(&l->cgroups);
 }
 
 static int read_times(const struct capture *c, struct string_table *names,
@@ -589,6 +595,8 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 		err = sample_chain_init(&l.chain, &l.chains);
 	if (!err)
 		err = stack_counter_new(model, query->groups, NULL, false, &l.sampler);
+	if (!err && query->cgroups)
+		err = pid_cgroups_read(c, &l.cgroups);
 	if (!err && query->rows) {
 		l.longest_ns = calloc(l.times->waits.kind_count + 1, sizeof(*l.longest_ns));
 		err = l.longest_ns ? 0 : -ENOMEM;

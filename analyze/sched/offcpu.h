@@ -84,6 +84,7 @@ struct offcpu_times {
 struct offcpu_query {
 	const struct filter *filter;
 	struct groups *groups; /* as for stack_counter_new() */
+	bool cgroups;          /* waits have the cgroups of their processes (pid_cgroups.h) */
 	bool wakers;           /* distinguish waits by the thread that ended them */
 	/*
 	 * Count waits, and know the longest: ends are distinguished by thread and stack, and stay

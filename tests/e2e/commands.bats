@@ -453,7 +453,7 @@ replies() {
 	done
 	replies 2 "ebprec: option '--fields' cannot be 'ip,perod': there is no field 'perod', did you mean 'period'? (see 'ebprec script --help')" \
 		script -F ip,perod good.data
-	replies 2 "ebprec: option '--sort' cannot be 'foo': there is no key 'foo': comm, pid, tid, cpu, cgroup, container, dso, symbol, category, line, srcfile, build_id or origin was expected (see 'ebprec report --help')" \
+	replies 2 "ebprec: option '--sort' cannot be 'foo': there is no key 'foo': comm, pid, tid, cpu, cgroup, container, service, dso, symbol, category, line, srcfile, build_id or origin was expected (see 'ebprec report --help')" \
 		report --sort foo good.data
 	contains "$(ebprec script -F foo good.data 2>&1)" "there is no field 'foo': comm, pid, tid, "
 	replies 2 "ebprec: option '--to' cannot be 'foo': $(ebprec export --list | awk '{ names[NR] = $1 } END { for (i = 1; i < NR; i++) printf "%s%s", names[i], i < NR - 1 ? ", " : " or "; printf "%s", names[NR] }') was expected (see 'ebprec export --help')" \

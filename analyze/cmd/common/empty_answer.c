@@ -37,6 +37,7 @@ static const struct {
 	[KIND_NAMES + NAME_FILTER_PARENT] = { "parent", "no caller matches" },
 	[KIND_NAMES + NAME_FILTER_CGROUP] = { "cgroup", "no cgroup matches" },
 	[KIND_NAMES + NAME_FILTER_CONTAINER] = { "container", "no container matches" },
+	[KIND_NAMES + NAME_FILTER_SERVICE] = { "service", "no service matches" },
 };
 
 /* Everything in the asked time, by every field that filters look at. */
@@ -146,6 +147,7 @@ static int weigh_names(const struct all *a, enum kind k, uint64_t *passed)
 	copy.sample_count = 0;
 	copy.entries = calloc(copy.entry_count + 1, sizeof(*copy.entries));
 	if (one && copy.entries) {
+		one->services = a->asked->services;
 		memcpy(copy.entries, a->report.stacks.entries,
 		       copy.entry_count * sizeof(*copy.entries));
 		for (size_t i = 0; i < a->asked->pick->count; i++)
@@ -186,7 +188,7 @@ static int by_text(const void *a, const void *b)
 /* The text of a kind that a group has, as users would type it; a new string of the report's names. */
 static int group_text(struct all *a, enum kind k, const struct group *g, const char **out)
 {
-	char text[CONTAINER_NAMES_TEXT_MAX + 32];
+	char text[CONTAINER_NAMES_TEXT_MAX + SERVICE_NAME_MAX];
 	uint32_t number;
 	int err;
 
@@ -208,6 +210,10 @@ static int group_text(struct all *a, enum kind k, const struct group *g, const c
 		container_names_lines(a->report.containers,
 				      string_table_text(a->report.names, (uint32_t)g->cgroup),
 				      text);
+	if (k == KIND_NAMES + NAME_FILTER_SERVICE)
+		service_name(a->asked->services, a->report.containers,
+			     string_table_text(a->report.names, (uint32_t)g->cgroup), comm_of(a, g),
+			     text);
 	text[strcspn(text, "\n")] = '\0';
 	err = string_table_add(a->report.names, text, strlen(text), &number);
 	if (!err)

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "analyze/base/read_file.h"
 #include "analyze/input/slice_border.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/marks.h"
@@ -100,6 +101,35 @@ int pick_options_groups(struct name_filter *p, const struct usage *usage,
 				    NAME_FILTER_CONTAINER);
 }
 
+#define SERVICE_RULES_BYTES (1u << 20)
+
+/* 0, or the exit status after an error was printed. */
+int pick_options_service_rules(const char *path, struct service_rules **out)
+{
+	struct parse_err where = { 0 };
+	char *text = NULL;
+	int err = read_file_text(path, SERVICE_RULES_BYTES, &text);
+
+	if (!err)
+		err = service_rules_new(text, out, &where);
+	free(text);
+	if (err == -EBADMSG)
+		return message_error("cannot read '%s': line %" PRIu64 ": %s", path,
+				     where.offset_bytes, where.what);
+	return err ? message_error("cannot read '%s': %s", path, strerror(-err)) : 0;
+}
+
+static int parse_services(const struct pick_options *opts, const struct usage *usage,
+			  struct picked *p)
+{
+	int status = add_regexes(&p->pick, usage, "service", &opts->services, NAME_FILTER_SERVICE);
+
+	if (!status && opts->service_rules)
+		status = pick_options_service_rules(opts->service_rules, &p->services);
+	p->pick.services = p->services;
+	return status;
+}
+
 static int parse_hide(const char *text, const struct usage *usage, struct picked *p)
 {
 	p->query.without_interpreter = text && !strcmp(text, "interpreter");
@@ -123,6 +153,8 @@ int pick_options_parse(const struct pick_options *opts, const struct usage *usag
 	if (!status)
 		status = pick_options_groups(&p.pick, usage, &opts->groups);
 	if (!status)
+		status = parse_services(opts, usage, &p);
+	if (!status)
 		status = add_regexes(&p.pick, usage, "dso", &opts->dsos, NAME_FILTER_DSO);
 	if (!status)
 		status = add_regexes(&p.pick, usage, "symbol", &opts->symbols, NAME_FILTER_SYMBOL);
@@ -135,6 +167,7 @@ int pick_options_parse(const struct pick_options *opts, const struct usage *usag
 	if (status) {
 		filter_done(&p.filter);
 		name_filter_done(&p.pick);
+		service_rules_free(p.services);
 		return status;
 	}
 	*out = p;
@@ -145,6 +178,7 @@ void pick_options_done(struct picked *p)
 {
 	filter_done(&p->filter);
 	name_filter_done(&p->pick);
+	service_rules_free(p->services);
 	name_roots_done(&p->roots);
 }
 
@@ -501,10 +535,8 @@ int pick_options_resolve(const struct pick_options *opts, const struct usage *us
 	p->query.demangle = opts->names.demangle;
 	p->query.with_inlined = opts->names.with_inlined;
 	p->query.thread_count = opts->jobs;
-	p->query.fields = GROUP_COMM;
-	if (name_filter_has(&p->pick, NAME_FILTER_CGROUP) ||
-	    name_filter_has(&p->pick, NAME_FILTER_CONTAINER))
-		p->query.fields |= GROUP_CGROUP;
+	p->query.fields = GROUP_COMM | name_filter_fields(&p->pick);
+	p->query.services = p->services;
 	return 0;
 }
 

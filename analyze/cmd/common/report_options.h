@@ -114,7 +114,8 @@ struct pick_options {
 	struct time_options when;
 	struct task_options tasks;
 	struct group_options groups;
-	struct option_list cpus, dsos, symbols, parents;
+	struct option_list cpus, services, dsos, symbols, parents;
+	const char *service_rules;
 	bool idle, kernel_threads;
 	const char *weight, *hide;
 	unsigned jobs;
@@ -154,6 +155,22 @@ struct pick_options {
 		  0,                                                                       \
 		  "only these CPUs, as 0-3,8" },                                           \
 		GROUPOPTS((at) + offsetof(struct pick_options, groups)),                   \
+		{ OPT_LIST,                                                                \
+		  0,                                                                       \
+		  "service",                                                               \
+		  "REGEX",                                                                 \
+		  (at) + offsetof(struct pick_options, services),                          \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "only services (systemd units, containers, comms) of such a name" },     \
+		{ OPT_STRING,                                                              \
+		  0,                                                                       \
+		  "service-rules",                                                         \
+		  "FILE",                                                                  \
+		  (at) + offsetof(struct pick_options, service_rules),                     \
+		  0,                                                                       \
+		  0,                                                                       \
+		  "rules that name services: lines 'SERVICE unit:PATTERN ...'" },          \
 		{ OPT_LIST,                                                                \
 		  0,                                                                       \
 		  "dso",                                                                   \
@@ -216,6 +233,7 @@ struct pick_options {
 struct picked {
 	struct filter filter;
 	struct name_filter pick;
+	struct service_rules *services; /* owned; NULL: none */
 	struct name_root_options roots;
 	struct report_query query; /* fields: only those that the pick needs */
 	enum calltree_weight weight;
@@ -265,6 +283,8 @@ void pick_options_near_mark(const struct marks *m, const struct string_table *na
  * frequency; 0: as long as its period.
  */
 bool pick_options_sample_time(const struct capture_attr *attr, uint64_t *sample_ns);
+/* Rules for names of services; *out: service_rules_free().  0, or the exit status after an error was printed. */
+int pick_options_service_rules(const char *path, struct service_rules **out);
 /* A percentage.  0, or the exit status after an error was printed. */
 int pick_options_percent(const char *text, const char *option, const struct usage *usage,
 			 double *out);

@@ -27,7 +27,8 @@ static int make_part(const struct diff_html_ask *ask, int side, const char *path
 	how.rename_count = side == DIFF_BEFORE ? ask->rename_count : 0;
 	report_html_query(&picked->query);
 	/* Which groups waits are of is only known of samples. */
-	if (!ask->pick->groups.cgroups.count && !ask->pick->groups.containers.count)
+	if (!ask->pick->groups.cgroups.count && !ask->pick->groups.containers.count &&
+	    !ask->pick->services.count)
 		how.waits = &picked->query;
 	picked->query.apart = true;
 	how.attr = picked->query.attr;

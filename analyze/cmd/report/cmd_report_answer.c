@@ -139,8 +139,9 @@ static int write_page(struct report *r, const struct report_opts *opts,
 		      const struct report_ask *ask, const struct report_query *query)
 {
 	/* Which groups waits are of is only known of samples. */
-	bool no_waits = !opts->html_waits || opts->of || opts->pick.groups.cgroups.count ||
-			opts->pick.groups.containers.count;
+	const bool of_groups = opts->pick.groups.cgroups.count ||
+			       opts->pick.groups.containers.count || opts->pick.services.count;
+	bool no_waits = !opts->html_waits || opts->of || of_groups;
 	/* Samples of one event, or by one weight, are not those of other events. */
 	bool all_events = opts->html_instruments && !opts->of && !opts->pick.event &&
 			  !opts->pick.weight;
@@ -164,7 +165,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 
 	int err = 0, status;
 
-	if (!opts->pick.groups.cgroups.count && !opts->pick.groups.containers.count)
+	if (!of_groups)
 		err = html_counters_read(r, query->filter, &counters);
 	if (!err && all_events)
 		err = html_instruments_read(r, query, &instruments);

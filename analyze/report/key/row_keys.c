@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "analyze/fold/stack_counter.h"
 #include "analyze/sym/function_label.h"
@@ -145,6 +146,18 @@ static int comm_text(struct string_table *names, uint32_t comm, uint32_t *out)
 	return string_table_add(names, text, (size_t)size, out);
 }
 
+static int service_text(const struct row_keys_source *from, const struct group *g, uint32_t *out)
+{
+	char text[SERVICE_NAME_MAX];
+
+	service_name(from->services, from->containers,
+		     string_table_text(from->names, (uint32_t)g->cgroup),
+		     g->comm & STACK_COUNTER_TID_GROUP ? ""
+						       : string_table_text(from->names, g->comm),
+		     text);
+	return string_table_add(from->names, text, strlen(text), out);
+}
+
 static int group_text(const struct row_keys_source *from, enum sort_key key, const struct group *g,
 		      uint32_t *out)
 {
@@ -164,6 +177,8 @@ static int group_text(const struct row_keys_source *from, enum sort_key key, con
 		return 0;
 	case KEY_CONTAINER:
 		return container_names_name(from->containers, names, (uint32_t)g->cgroup, out);
+	case KEY_SERVICE:
+		return service_text(from, g, out);
 	default:
 		return 0;
 	}

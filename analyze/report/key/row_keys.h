@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/process/container_names.h"
+#include "analyze/process/service.h"
 #include "analyze/fold/groups.h"
 #include "format/base/hash_index.h"
 #include "analyze/names/function_table.h"
@@ -43,6 +43,7 @@ struct row_keys_source {
 	const struct function_table *naming;
 	struct string_table *names;
 	const struct container_names *containers; /* NULL: only their ids are shown */
+	const struct service_rules *services;     /* of names of services; NULL: none */
 	const struct group *groups;               /* their cgroups are named */
 	size_t group_count;
 	const struct name_sources *sources; /* of the functions, where a key asks for them */

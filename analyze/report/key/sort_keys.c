@@ -15,6 +15,8 @@ static const struct sort_key_info infos[SORT_KEY_COUNT] = {
 	[KEY_CGROUP] = { "cgroup", NULL, "cgroup", "path of the cgroup", GROUP_CGROUP, false },
 	[KEY_CONTAINER] = { "container", NULL, "container", "name of the container, or its id",
 			    GROUP_CGROUP, false },
+	[KEY_SERVICE] = { "service", NULL, "service", "systemd unit, else container, else comm",
+			  GROUP_COMM | GROUP_CGROUP, false },
 	[KEY_DSO] = { "dso", NULL, "object", "file of the code", 0, false },
 	[KEY_SYMBOL] = { "symbol", "sym", "function", "function", 0, false },
 	[KEY_CATEGORY] = { "category", NULL, "category", "kind of work, by --categories", 0,

@@ -18,6 +18,7 @@ enum sort_key {
 	KEY_CPU,
 	KEY_CGROUP,
 	KEY_CONTAINER,
+	KEY_SERVICE,
 	KEY_DSO,
 	KEY_SYMBOL,
 	KEY_CATEGORY,
@@ -30,7 +31,7 @@ enum sort_key {
 
 /* Their names, for the help of --sort. */
 #define SORT_KEY_NAMES \
-	"comm, pid, tid, cpu, cgroup, container, dso, symbol, category, line, srcfile, build_id, origin"
+	"comm, pid, tid, cpu, cgroup, container, service, dso, symbol, category, line, srcfile, build_id, origin"
 
 struct json_writer;
 

@@ -55,7 +55,7 @@ void capture_meta_extend(const struct capture *c, struct time_span *span);
 /* The same of its beginning.  Relative times do not count from there, but from the first sample. */
 void capture_meta_extend_back(const struct capture *c, struct time_span *span);
 
-#define CAPTURE_META_PARTS_MAX 64 /* as many captures as are merged at once */
+#define CAPTURE_META_PARTS_MAX 256 /* as many captures as are merged at once */
 
 /* One of the captures that were joined into this one. */
 struct capture_meta_part {

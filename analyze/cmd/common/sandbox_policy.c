@@ -13,6 +13,7 @@
 #include "analyze/cmd/sandbox/sandbox.h"
 #include "analyze/names/container_layers.h"
 #include "analyze/out/message.h"
+#include "analyze/spool/spool.h"
 #include "analyze/sym/locate/open_in_root.h"
 
 #define PATHS_MAX 512
@@ -214,6 +215,19 @@ static void add_naming(struct policy *p, const char *symfs)
 	(void)container_layers_folders(add_folder, &p->list);
 }
 
+static void add_spool(struct policy *p, const struct usage *u, const void *opts)
+{
+	const char *named = text_of(u, opts, "spool"), *folder = named ? named : spool_default();
+
+	if (u->spool == USAGE_SPOOL_NONE)
+		return;
+	add(&p->read, folder);
+	if (u->spool != USAGE_SPOOL_WRITES)
+		return;
+	add(&p->write, folder);
+	p->writes_there = true;
+}
+
 static struct policy *policy_of(const struct usage *u, const void *opts, char *const *words)
 {
 	struct policy *p = calloc(1, sizeof(*p));
@@ -242,6 +256,9 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 	add(&p->write, p->output_folder);
 	add(&p->write, p->fetch_folder);
 	add(&p->read, p->fetch_folder);
+	add_spool(p, u, opts);
+	for (size_t i = 0; u->reads_also && u->reads_also[i]; i++)
+		add(&p->read, u->reads_also[i]);
 	if (u->reads_output || u->sends)
 		add(&p->read, p->output_folder);
 	return p;

@@ -14,6 +14,13 @@ enum usage_reads {
 	USAGE_REPLACES, /* the same, and without --output it replaces what it reads */
 };
 
+/* The folder of --spool, or the default one. */
+enum usage_spool {
+	USAGE_SPOOL_NONE,
+	USAGE_SPOOL_READS,
+	USAGE_SPOOL_WRITES,
+};
+
 /* A word that perf knows behind a command of this name, and what does the same here. */
 struct usage_word {
 	const char *word, *instead;
@@ -27,6 +34,8 @@ struct usage {
 	const struct option *options;
 	enum usage_reads reads;
 	bool reads_output; /* and what it wrote */
+	enum usage_spool spool;
+	const char *const *reads_also; /* paths besides those that options name, ended by NULL; NULL: none */
 	bool in_place; /* USAGE_REPLACES: it writes to the file that it reads, and makes no other */
 	/* It uses sockets, and has files that it changes in the folder of this option (its long name); NULL: neither. */
 	const char *sends;

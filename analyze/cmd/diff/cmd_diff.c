@@ -31,6 +31,8 @@ struct diff_opts {
 	const char *sort, *min_percent, *fail_above, *normalize, *per, *of, *html;
 	uint64_t html_limit_bytes;
 	struct option_list renames;
+	const char
+		*times[DIFF_SIDES]; /* not options: in place of --time, of each side; NULL: none */
 	struct pick_options pick;
 	bool folded, total, json, quiet;
 };
@@ -201,6 +203,8 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	struct diff_blocks blocks;
 	int status = 0, err;
 
+	if (d->opts->times[side])
+		pick.when.time = d->opts->times[side];
 	if (d->opts->of)
 		status = of_option_choose(r->capture, path, d->opts->of, &of);
 	if (of.event)
@@ -548,6 +552,29 @@ int cmd_diff_rows(const struct pick_options *pick, char *const *words, diff_rows
 {
 	struct diff_opts opts = { .pick = *pick, .quiet = true };
 	struct diff d = { .opts = &opts, .use = use, .use_arg = arg };
+	double min_percent, limit = 0;
+	int status;
+
+	opts.pick.names.function_addresses = false;
+	status = read_options(&opts, &d, &min_percent, &limit);
+	return status ? status : run(&d, words, min_percent, limit);
+}
+
+int cmd_diff_run(const struct diff_ask *ask, char *const *words)
+{
+	struct diff_opts opts = {
+		.pick = *ask->pick,
+		.times = { ask->times[0], ask->times[1] },
+		.sort = ask->sort,
+		.min_percent = ask->min_percent,
+		.html = ask->html,
+		.html_limit_bytes = ask->html_limit_bytes,
+		.folded = ask->folded,
+		.total = ask->html != NULL,
+		.json = ask->json,
+		.quiet = ask->quiet,
+	};
+	struct diff d = { .opts = &opts };
 	double min_percent, limit = 0;
 	int status;
 

@@ -10,6 +10,18 @@
 typedef void (*diff_rows_fn)(void *arg, const struct diff_text *text,
 			     const struct diff_table_result *result);
 
+/* Options of 'ebprec diff' for another command's captures. */
+struct diff_ask {
+	const struct pick_options *pick;
+	const char *times[2]; /* --time of BEFORE and of AFTER; NULL: all */
+	const char *sort, *min_percent, *html;
+	uint64_t html_limit_bytes;
+	bool folded, json, quiet;
+};
+
+/* words: BEFORE and AFTER.  The exit status, after an error was printed. */
+int cmd_diff_run(const struct diff_ask *ask, char *const *words);
+
 /*
  * Compares as 'ebprec diff' does by default, without notes.  words: BEFORE and AFTER.  The exit status, after an error was
  * printed.

@@ -148,8 +148,7 @@ static int ask_and_report(const struct report_opts *opts, bool children_given)
 	return status;
 }
 
-/* --children and --no-children both differ from giving none of them. */
-static bool is_given(int argc, char **argv, const char *word, const char *other)
+bool cmd_report_is_given(int argc, char **argv, const char *word, const char *other)
 {
 	for (int i = 1; i < argc && strcmp(argv[i], "--") != 0; i++)
 		if (!strcmp(argv[i], word) || !strcmp(argv[i], other))
@@ -195,10 +194,21 @@ static int ask_brief(const struct report_opts *o)
 	return status ? status : cmd_brief(&ask);
 }
 
+int cmd_report_run(struct report_opts *opts, bool children_given)
+{
+	if (opts->period && !opts->pick.weight)
+		opts->pick.weight = "period";
+	signal(SIGPIPE, SIG_IGN); /* the stack quality is printed also when the rest is not read */
+	mmap_array_tune();
+	if (opts->brief)
+		return ask_brief(opts);
+	return opts->process ? ask_process(opts) : ask_and_report(opts, children_given);
+}
+
 int cmd_report(int argc, char **argv)
 {
 	struct report_opts opts = REPORT_OPTS_DEFAULTS;
-	bool children = is_given(argc, argv, "--children", "--no-children");
+	bool children = cmd_report_is_given(argc, argv, "--children", "--no-children");
 	char **words;
 	int status;
 
@@ -207,11 +217,5 @@ int cmd_report(int argc, char **argv)
 	status = cmd_input(&cmd_report_usage, words, &opts.input);
 	if (status)
 		return status;
-	if (opts.period && !opts.pick.weight)
-		opts.pick.weight = "period";
-	signal(SIGPIPE, SIG_IGN); /* the stack quality is printed also when the rest is not read */
-	mmap_array_tune();
-	if (opts.brief)
-		return ask_brief(&opts);
-	return opts.process ? ask_process(&opts) : ask_and_report(&opts, children);
+	return cmd_report_run(&opts, children);
 }

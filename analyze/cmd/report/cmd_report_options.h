@@ -34,4 +34,10 @@ struct report_opts {
 /* Its options are those of a struct report_opts. */
 extern const struct usage cmd_report_usage;
 
+/* Whether one of two words is among the arguments: --children and --no-children both differ from giving none of them. */
+bool cmd_report_is_given(int argc, char **argv, const char *word, const char *other);
+
+/* 'ebprec report' with options that were parsed: opts->input is the capture.  The exit status. */
+int cmd_report_run(struct report_opts *opts, bool children_given);
+
 #endif

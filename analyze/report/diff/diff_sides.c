@@ -145,6 +145,7 @@ int diff_sides_add_functions(struct diff_sides *d, int side, struct report *r,
 	struct row_keys_source source = { .naming = &r->naming,
 					  .names = r->names,
 					  .containers = r->containers,
+					  .services = r->services,
 					  .sources = &r->sources };
 	struct categories *rules = NULL;
 	uint32_t *categories = NULL;

@@ -42,7 +42,7 @@ static void unit_container_or_comm_names_the_service(void **state)
 		{ "/system.slice/run-u17.service", "stress", "stress" },
 		{ "/system.slice/run-parts.service", "x", "run-parts" },
 		{ "/", "kworker/0:1-events", "kworker" },
-		{ "[unknown]", "/odd", "/odd" },
+		{ "[unknown]", "/strange", "/strange" },
 		{ "", "", SERVICE_NAME_UNKNOWN },
 		{ "/.service", "c", "c" },
 		{ "//a.service//", "c", "a" },

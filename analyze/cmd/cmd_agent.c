@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * ebprec agent - records always, into a spool that stays within limits
+ *
+ * It becomes the recorder, which rotates its files in the spool: its parent (a service manager, a shell)
+ * has the recorder's process, its readiness and its exit status.  Beside it runs a keeper without any right,
+ * which ends with it.  Each of its passes is a process of its own, confined to the spool: it brings the index up
+ * to date and removes the oldest captures.  A pass that dies, or hangs, costs nothing but itself.
+ */
+#include <errno.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/sandbox_policy.h"
+#include "analyze/cmd/common/usage.h"
+#include "analyze/out/message.h"
+#include "analyze/spool/spool.h"
+#include "format/os/clock.h"
+#include "format/text/duration_text.h"
+
+#define FREQ_DEFAULT     "19" /* not in step with what programs do each 10 or 100 ms */
+#define ROTATE_DEFAULT   "10m"
+#define OVERHEAD_DEFAULT "1"
+#define AGE_DEFAULT      "7d"
+#define SIZE_DEFAULT     (4ULL << 30)
+#define FREE_DEFAULT     (1ULL << 30)
+
+#define PASS_SECONDS       10
+#define PASS_FAILED_WAIT   60
+#define PASS_ALARM_SECONDS 120
+#define PASS_CPU_SECONDS   60
+#define PASS_DATA_BYTES    (512u << 20)
+#define WORDS_MAX          64
+
+struct agent_opts {
+	const char *spool, *freq, *rotate, *max_age, *overhead;
+	uint64_t max_bytes, free_bytes, age_ns;
+	bool quiet;
+};
+
+#define AT(field) offsetof(struct agent_opts, field)
+
+static const struct option agent_options[] = {
+	{ OPT_STRING, 0, "spool", "FOLDER", AT(spool), 0, 0,
+	  "where captures go; it is made (default: $EBPREC_SPOOL, else " SPOOL_DEFAULT ")" },
+	{ OPT_STRING, 'F', "freq", "HZ", AT(freq), 0, 0,
+	  "samples a second on each CPU (default: " FREQ_DEFAULT ")" },
+	{ OPT_STRING, 0, "rotate", "TIME|SIZE", AT(rotate), 0, 0,
+	  "begin the next file after so much (default: " ROTATE_DEFAULT ")" },
+	{ OPT_SIZE, 0, "max-size", "SIZE", AT(max_bytes), 0, 0,
+	  "all captures together are no larger (default: 4G)" },
+	{ OPT_STRING, 0, "max-age", "TIME", AT(max_age), 0, 0,
+	  "none is older (default: " AGE_DEFAULT ")" },
+	{ OPT_SIZE, 0, "min-free", "SIZE", AT(free_bytes), 0, 0,
+	  "remove captures before less of the disk is free (default: 1G)" },
+	{ OPT_STRING, 0, "max-overhead", "PERCENT", AT(overhead), 0, 0,
+	  "limit what recording costs to PERCENT of a CPU (default: " OVERHEAD_DEFAULT ")" },
+	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors and losses" },
+	{ 0 },
+};
+
+static const struct usage agent_usage = {
+	.command = "agent",
+	.words = "[OPTIONS] [-- OPTIONS OF 'ebprec record']",
+	.about = "Records the machine, always, at a low rate and with waits, into a spool: a\n"
+		 "folder of captures, of which the oldest are removed.  'ebprec query' asks it.\n",
+	.options = agent_options,
+	.spool = USAGE_SPOOL_WRITES,
+};
+
+/* ---- the keeper ---- */
+
+/* The keeper has no use for the recorder's capabilities. */
+static void drop_rights(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3] = { { 0 } };
+
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	(void)syscall(SYS_capset, &head, none);
+}
+
+static void run_when_idle(void)
+{
+	const struct sched_param idle = { .sched_priority = 0 };
+
+	(void)setpriority(PRIO_PROCESS, 0, 19);
+	(void)sched_setscheduler(0, SCHED_IDLE, &idle);
+}
+
+static void limit_pass(void)
+{
+	const struct rlimit cpu = { PASS_CPU_SECONDS, PASS_CPU_SECONDS },
+			    data = { PASS_DATA_BYTES, PASS_DATA_BYTES };
+
+	(void)setrlimit(RLIMIT_CPU, &cpu);
+	(void)setrlimit(RLIMIT_DATA, &data);
+	(void)alarm(PASS_ALARM_SECONDS);
+}
+
+static int keep_spool(struct agent_opts *o)
+{
+	static char *const no_words[] = { NULL };
+	const struct spool_limits limits = { .size_bytes = o->max_bytes,
+					     .age_ns = o->age_ns,
+					     .free_bytes = o->free_bytes,
+					     .now_ns = clock_ns(CLOCK_REALTIME) };
+	struct spool *s;
+	size_t count;
+	int err;
+
+	limit_pass();
+	if (!confine(&agent_usage, o, no_words))
+		return MESSAGE_FAILED;
+	err = spool_open(o->spool, SPOOL_WRITE, &s);
+	if (err == -EBUSY)
+		return MESSAGE_OK; /* 'ebprec spool check' has it */
+	if (err)
+		return message_error("cannot open the spool '%s': %s", o->spool, strerror(-err));
+	err = spool_prune(s, &limits, &count);
+	spool_close(s);
+	return err ? message_error("cannot remove captures of '%s': %s", o->spool, strerror(-err))
+		   : MESSAGE_OK;
+}
+
+/* 0: the pass went well. */
+static int run_pass(struct agent_opts *o)
+{
+	pid_t pid = fork();
+	int status;
+
+	if (!pid)
+		_exit(keep_spool(o));
+	if (pid < 0)
+		return MESSAGE_FAILED;
+	while (waitpid(pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return MESSAGE_FAILED;
+	if (WIFSIGNALED(status))
+		return message_error(
+			"the spool '%s' was not looked after: a pass ended by signal %d, the next is in %d s",
+			o->spool, WTERMSIG(status), PASS_FAILED_WAIT);
+	return WEXITSTATUS(status);
+}
+
+static void keep(struct agent_opts *o, pid_t recorder)
+{
+	(void)prctl(PR_SET_NAME, "ebprec-keeper");
+	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
+	drop_rights();
+	run_when_idle();
+	while (getppid() == recorder)
+		(void)sleep(run_pass(o) ? PASS_FAILED_WAIT : PASS_SECONDS);
+	_exit(0);
+}
+
+/* ---- the recorder ---- */
+
+/* Each start has files of its own; owned, NULL: no memory. */
+static char *capture_path(const char *spool)
+{
+	char name[40];
+	time_t now = time(NULL);
+	struct tm utc;
+	char *path;
+
+	if (!gmtime_r(&now, &utc) || !strftime(name, sizeof(name), "%Y%m%dT%H%M%SZ", &utc))
+		return NULL;
+	return asprintf(&path, "%s/%s.data", spool, name) < 0 ? NULL : path;
+}
+
+static int become_recorder(const struct agent_opts *o, char **words)
+{
+	char name[] = "ebprec-record", freq[] = "-F", rotate[] = "--rotate", output[] = "-o",
+	     overhead[] = "--max-overhead", quiet[] = "-q", *path = cmd_record_find(),
+	     *capture = capture_path(o->spool), cure[200];
+	char *argv[WORDS_MAX + 16] = { name,
+				       freq,
+				       (char *)(uintptr_t)o->freq,
+				       rotate,
+				       (char *)(uintptr_t)o->rotate,
+				       overhead,
+				       (char *)(uintptr_t)o->overhead,
+				       output,
+				       capture };
+	size_t count = 9;
+	int err;
+
+	if (!path)
+		return message_error(
+			"cannot record: there is no ebprec-record (install the package ebprec-record)");
+	if (!capture)
+		return message_error("cannot record: %s", strerror(ENOMEM));
+	if (o->quiet)
+		argv[count++] = quiet;
+	while (*words && count < WORDS_MAX + 15)
+		argv[count++] = *words++;
+	execv(path, argv);
+	err = errno;
+	cmd_record_cure(path, cure, sizeof(cure));
+	message_error(err == EACCES ? "cannot run '%s': %s (%s)" : "cannot run '%s': %s", path,
+		      strerror(err), cure);
+	free(path);
+	free(capture);
+	return MESSAGE_FAILED;
+}
+
+static int read_age(struct agent_opts *o)
+{
+	const char *end;
+
+	if (duration_read(o->max_age, false, &end, &o->age_ns) && !*end && o->age_ns)
+		return 0;
+	return usage_error(&agent_usage,
+			   "option '--max-age' cannot be '%s': 7d or 12h was expected", o->max_age);
+}
+
+int cmd_agent(int argc, char **argv)
+{
+	struct agent_opts opts = { .freq = FREQ_DEFAULT,
+				   .rotate = ROTATE_DEFAULT,
+				   .max_age = AGE_DEFAULT,
+				   .overhead = OVERHEAD_DEFAULT,
+				   .max_bytes = SIZE_DEFAULT,
+				   .free_bytes = FREE_DEFAULT };
+	const pid_t recorder = getpid();
+	char **words;
+	pid_t keeper;
+	int status;
+
+	if (!usage_parse(&agent_usage, &opts, argc, argv, 0, WORDS_MAX, &words, &status))
+		return status;
+	if (!opts.spool)
+		opts.spool = spool_default();
+	status = read_age(&opts);
+	if (status)
+		return status;
+	if (mkdir(opts.spool, 0750) && errno != EEXIST)
+		return message_error("cannot make the spool '%s': %s", opts.spool, strerror(errno));
+	keeper = fork();
+	if (!keeper)
+		keep(&opts, recorder);
+	if (keeper < 0)
+		return message_error("cannot start the keeper of '%s': %s", opts.spool,
+				     strerror(errno));
+	status = become_recorder(&opts, words);
+	(void)kill(keeper, SIGTERM);
+	return status;
+}

@@ -26,7 +26,7 @@ struct export_opts {
 };
 
 #define AT(field) offsetof(struct export_opts, field)
-#define PICKED                                                                                \
+#define PICKED                                                                                        \
 	"event weight time last during between comm pid tid cpu cgroup container service dso symbol " \
 	"parent service-rules idle kernel-threads hide"
 

@@ -370,7 +370,8 @@ static int count_waits(struct report *r, const struct report_query *query,
 	const struct capture_attr *attrs = capture_attrs(r->capture, &attr_count);
 	const struct offcpu_query how = { .filter = query->filter,
 					  .groups = r->groups,
-					  .cgroups = query->fields & GROUP_CGROUP && !query->each_wait,
+					  .cgroups = query->fields & GROUP_CGROUP &&
+						     !query->each_wait,
 					  .wakers = query->wakers,
 					  .rows = query->wait_rows,
 					  .each = query->each_wait,

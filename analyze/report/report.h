@@ -36,7 +36,7 @@ struct report {
 		model; /* NULL once the stacks are made without keep_model, or when it is read later */
 	struct container_names *containers;
 	const struct service_rules *services; /* of the query */
-	const struct capture_attr *attr; /* that was counted; NULL before report_make() */
+	const struct capture_attr *attr;      /* that was counted; NULL before report_make() */
 	const char *event; /* its name; NULL: waits were counted, or it is before report_make() */
 	struct load_scan scan;
 	struct process_model_counts counts;
@@ -68,13 +68,13 @@ struct name_context;
 struct report_query {
 	size_t attr;
 	const struct filter *filter;
-	const struct name_filter *pick; /* NULL: all */
+	const struct name_filter *pick;       /* NULL: all */
 	const struct service_rules *services; /* borrowed until report_done(); NULL: none */
-	bool off_cpu;                   /* not samples but waits, in microseconds as their period */
-	bool wakers;                    /* with off_cpu: and the threads that ended them */
-	bool wait_rows;                 /* with off_cpu: the table, of what is picked */
-	bool by_busy;                   /* with off_cpu: see offcpu_query */
-	bool each_wait;                 /* likewise */
+	bool off_cpu;               /* not samples but waits, in microseconds as their period */
+	bool wakers;                /* with off_cpu: and the threads that ended them */
+	bool wait_rows;             /* with off_cpu: the table, of what is picked */
+	bool by_busy;               /* with off_cpu: see offcpu_query */
+	bool each_wait;             /* likewise */
 	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr, */
 	bool wall_by_period;        /* or by their periods */
 	struct offcpu_times *times; /* with off_cpu: see offcpu_query */

@@ -35,7 +35,8 @@ struct usage {
 	enum usage_reads reads;
 	bool reads_output; /* and what it wrote */
 	enum usage_spool spool;
-	const char *const *reads_also; /* paths besides those that options name, ended by NULL; NULL: none */
+	const char *const
+		*reads_also; /* paths besides those that options name, ended by NULL; NULL: none */
 	bool in_place; /* USAGE_REPLACES: it writes to the file that it reads, and makes no other */
 	/* It uses sockets, and has files that it changes in the folder of this option (its long name); NULL: neither. */
 	const char *sends;

@@ -11,6 +11,7 @@
 #include "analyze/base/read_file.h"
 #include "analyze/input/slice_border.h"
 #include "analyze/input/event/event_of.h"
+#include "analyze/input/mark_times.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/report/key/sort_keys.h"
@@ -322,11 +323,11 @@ static int read_marks(const struct time_options *when, const char *path, const s
 	if (err)
 		return message_error("cannot read '%s': %s", path, strerror(-err));
 	if (when->during)
-		err = marks_during(&marks, names, when->during, &parts, &count, &missing,
-				   &f->span_tid);
+		err = mark_times_during(&marks, names, when->during, &parts, &count, &missing,
+					&f->span_tid);
 	else
-		err = marks_between(&marks, names, when->between.first, when->between.second,
-				    &parts, &count, &missing);
+		err = mark_times_between(&marks, names, when->between.first, when->between.second,
+					 &parts, &count, &missing);
 	if (err == -ENOENT)
 		pick_options_near_mark(&marks, names, when->during, missing, near);
 	marks_done(&marks);

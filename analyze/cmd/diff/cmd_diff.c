@@ -20,6 +20,7 @@
 #include "analyze/report/diff/diff_sides.h"
 #include "analyze/report/diff/diff_text.h"
 #include "analyze/report/diff/renames.h"
+#include "analyze/input/mark_times.h"
 #include "analyze/input/marks.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/out/message.h"
@@ -131,7 +132,7 @@ static int add_spans(struct diff *d, int side, const char *path, struct report *
 	err = marks_load(r->capture, r->names, &marks);
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
-	err = marks_times(&marks, r->names, d->opts->per, b->filter, &spans, &count);
+	err = mark_times_called(&marks, r->names, d->opts->per, b->filter, &spans, &count);
 	if (err == -ENOENT)
 		pick_options_near_mark(&marks, r->names, true, d->opts->per, near);
 	if (err == -ENOENT && !*near)

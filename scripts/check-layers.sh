@@ -118,7 +118,7 @@ layers() {
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
 	analyze/report/diff: format/base format/text format/reader analyze/base analyze/out analyze/sym analyze/input analyze/report/key analyze/report/profile analyze/report
 	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
-	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/metric analyze/report/profile analyze/report analyze/export
+	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/process analyze/metric analyze/report/profile analyze/report analyze/export
 	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report
 	analyze/screen: format/base format/text format/perf analyze/base analyze/input analyze/fold analyze/names analyze/report/profile analyze/report
 	analyze/lib: format/base format/reader analyze/input/event analyze/input analyze/report

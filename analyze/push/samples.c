@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/export/exporter.h"
-#include "analyze/push/service.h"
+#include "analyze/process/service.h"
 #include "analyze/report/profile/stack_path.h"
 #include "format/base/hash_index.h"
 #include "format/base/vec.h"
@@ -91,7 +91,7 @@ static int text_of(struct report *r, const char *text, size_t size_bytes, const 
 
 static int make_names(struct report *r, const struct group *g, struct push_row *row)
 {
-	char unknown[16], service[PUSH_SERVICE_BYTES];
+	char unknown[16], service[SERVICE_NAME_MAX];
 	const char *comm = export_comm(r, g, unknown);
 	uint32_t container;
 	int err = export_container(r, g, &container);
@@ -101,8 +101,8 @@ static int make_names(struct report *r, const struct group *g, struct push_row *
 	if (err)
 		return err;
 	row->container = string_table_text(r->names, container);
-	push_service_name(string_table_text(r->names, (uint32_t)g->cgroup), row->container,
-			  row->comm, service);
+	service_name(r->services, r->containers, string_table_text(r->names, (uint32_t)g->cgroup),
+		     g->comm & STACK_COUNTER_TID_GROUP ? "" : row->comm, service);
 	return text_of(r, service, strlen(service), &row->service);
 }
 

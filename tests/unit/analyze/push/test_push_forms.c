@@ -11,7 +11,6 @@
 
 #include "analyze/push/clickhouse.h"
 #include "analyze/push/retry.h"
-#include "analyze/push/service.h"
 #include "analyze/push/snappy.h"
 
 static void addresses_are_of_a_form_a_host_and_a_path(void **state)
@@ -89,26 +88,6 @@ static void waits_double_up_to_the_most_and_obey_the_server_for_an_hour(void **s
 	assert_int_equal(push_wait_ms(1, 0, 60000, 30), 30000);
 	assert_int_equal(push_wait_ms(1, 0, 60000, 1000000), 3600000);
 	assert_int_equal(push_wait_ms(9, UINT32_MAX, 50, 0), 50);
-}
-
-static void services_are_containers_units_or_programs(void **state)
-{
-	static const struct {
-		const char *cgroup, *container, *comm, *service;
-	} cases[] = {
-		{ "/system.slice/nginx.service", "", "nginx", "nginx" },
-		{ "/system.slice/nginx.service", "web", "nginx", "web" },
-		{ "/user.slice/user-0.slice/user@0.service/app.slice/db.service/x", "", "y", "db" },
-		{ "/user.slice/user-0.slice/user@0.service/init.scope", "", "bash", "bash" },
-		{ "/system.slice/.service", "", "run", "run" },
-		{ "", "", "cat", "cat" },
-	};
-	char service[PUSH_SERVICE_BYTES];
-
-	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		push_service_name(cases[i].cgroup, cases[i].container, cases[i].comm, service);
-		assert_string_equal(service, cases[i].service);
-	}
 }
 
 static void ids_stay_what_databases_have(void **state)
@@ -320,7 +299,6 @@ int main(void)
 		cmocka_unit_test(what_is_no_address_or_has_a_password_is_refused),
 		cmocka_unit_test(answers_mean_as_in_http),
 		cmocka_unit_test(waits_double_up_to_the_most_and_obey_the_server_for_an_hour),
-		cmocka_unit_test(services_are_containers_units_or_programs),
 		cmocka_unit_test(ids_stay_what_databases_have),
 		cmocka_unit_test(row_binary_is_that_of_the_documents),
 		cmocka_unit_test(lines_of_influx_are_escaped),

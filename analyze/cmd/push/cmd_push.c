@@ -73,10 +73,9 @@ static const struct option push_options[] = {
 static const struct usage push_usage = {
 	.command = "push",
 	.words = "--to URL [OPTIONS] [[-i] FILE]...",
-	.about =
-		"Adds up what captures have, interval by interval, and sends it to servers.  Batches\n"
-		"wait in DIR/out until they are taken, each is sent as it was encoded once, and what\n"
-		"was taken is not sent again.\n",
+	.about = "Adds up what captures have, interval by interval, and sends it to servers.\n"
+		 "Batches wait in DIR/out until they are taken, each is sent as it was encoded\n"
+		 "once, and nothing that was taken is sent again.\n",
 	.options = push_options,
 	.reads = USAGE_READS,
 	.sends = "dir",

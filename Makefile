@@ -97,7 +97,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: always all analyze record library man unit tests check check-live check-waits check-brief check-compare check-exports check-web check-kernels check-kills check-foreign \
+.PHONY: always all analyze record library man unit tests check check-live check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
 
 all: analyze record library man		## ebprec, ebprec-record, libebprec and the manual (the default)
@@ -251,6 +251,9 @@ check-starts: $(O)/tests/lab/oracle/oracle_starts	## functions of stripped files
 
 check-mixed: all			## stacks of a mixed load, 20 s; needs root and BPF
 	$(Q)scripts/check-mixed.sh $(O)
+
+check-fleet: all tests $(call have,fleet)	## push to real servers that are killed, and metric stores; two minutes; root, BPF
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/fleet
 
 check-brief: all tests			## report --brief of ten recorded situations; half a minute; root and BPF
 	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/brief

@@ -64,6 +64,8 @@ static const struct option push_options[] = {
 	{ OPT_STRING, 0, "key", "FILE", AT(key), 0, 0, "its private key" },
 	{ OPT_STRING, 0, "proxy", "URL", AT(proxy), 0, 0,
 	  "ask through this proxy; the environment's are not used" },
+	{ OPT_STRING, 0, "service-rules", "FILE", AT(pick.service_rules), 0, 0,
+	  "rules that name services: lines 'SERVICE unit:PATTERN ...'" },
 	NAMEOPTS(AT(pick.names)),
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0,
 	  "print only errors, and what is damaged or missing" },

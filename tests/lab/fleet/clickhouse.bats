@@ -15,7 +15,9 @@ setup() {
 	mount -t tmpfs -o size=256m none data
 	prepare_clickhouse "$PWD/data"
 	start_clickhouse
-	ebprec push -q --to "clickhouse://127.0.0.1:$clickhouse_port/prof" -d setup --setup
+	# shellcheck disable=SC2154 # prepare_clickhouse sets it
+	database=clickhouse://127.0.0.1:$clickhouse_port/prof
+	ebprec push -q --to "$database" -d setup --setup
 }
 
 teardown() {
@@ -25,20 +27,20 @@ teardown() {
 }
 
 push() {
-	ebprec push --to "clickhouse://127.0.0.1:$clickhouse_port/prof" --retry 0.5 --timeout 10 "$@"
+	ebprec push --to "$database" --retry 0.5 --timeout 10 "$@"
 }
 
 # push_host NUMBER - pushes until nothing waits; each try is killed at a random moment, but every fourth
 push_host() {
 	local try=0 pid
-	until [ -e "hosts/$1/done" ]; do
+	until [ -e "hosts/$1/finished" ]; do
 		push -d "hosts/$1" --host "host-$1" --interval 0.004 --give-up 120 -i "hosts/$1/captures" 2>>"hosts/$1/err" &
 		pid=$!
 		if [ $((++try % 4)) -ne 0 ]; then
 			sleep "0.$((RANDOM % 10))$((RANDOM % 10))"
 			kill -KILL "$pid" 2>/dev/null || true
 		fi
-		! wait "$pid" 2>/dev/null || touch "hosts/$1/done"
+		! wait "$pid" 2>/dev/null || touch "hosts/$1/finished"
 	done
 }
 
@@ -51,11 +53,11 @@ push_some() {
 }
 
 all_done() {
-	[ "$(find hosts -name done | wc -l)" -eq "$HOSTS" ]
+	[ "$(find hosts -name finished | wc -l)" -eq "$HOSTS" ]
 }
 
 @test "the sums of each host are those of its captures; gaps are where batches were lost" {
-	local host part kills=0 want
+	local host part kills=0
 	for ((host = 1; host <= HOSTS; host++)); do
 		mkdir -p "hosts/$host/captures"
 		for part in 1 2; do

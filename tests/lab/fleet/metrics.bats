@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# What real metric stores hold after a push is what `ebprec metrics` prints of the same recording.
+# Real metric stores hold after a push the numbers that `ebprec metrics` prints of the same recording.
 
 load ../../lib/helper
 load servers

@@ -94,8 +94,7 @@ static size_t walk(struct user_unwinder_context *context, const struct perf_samp
 		   const __u64 *gprs, struct stack_result *info)
 {
 	enum unwind_arch arch = context->unwinder->arch;
-	bool x86 = arch == UNWIND_X86_64;
-	uint64_t sp = gprs[x86 ? UNWIND_X86_SP : UNWIND_ARM_SP];
+	uint64_t sp = gprs[unwind_sp_regno(arch)];
 	struct walk_stack how = {
 		.arch = arch, .lookup = lookup, .ctx = context, .frame_max = USER_UNWINDER_FRAME_MAX
 	};
@@ -104,8 +103,8 @@ static size_t walk(struct user_unwinder_context *context, const struct perf_samp
 
 	unwind_copy_init(&copy, sample->user_stack, sample->user_stack_bytes, sp, gprs,
 			 PERFREGS_MAX);
-	unwind_regs_leaf(&regs, gprs[x86 ? UNWIND_X86_RA : PERFREGS_ARM_PC], sp,
-			 gprs[x86 ? UNWIND_X86_FP : UNWIND_ARM_FP], x86 ? 0 : gprs[UNWIND_ARM_LR]);
+	unwind_regs_leaf(&regs, gprs[unwind_pc_regno(arch)], sp, gprs[unwind_fp_regno(arch)],
+			 arch == UNWIND_AARCH64 ? gprs[UNWIND_ARM_LR] : 0);
 	return walk_stack_run(&how, &regs, &copy.mem, context->frames, info);
 }
 
@@ -153,16 +152,15 @@ static size_t take_ip(struct user_unwinder_context *context, const struct perf_s
 bool user_unwinder_sample(struct user_unwinder_context *context, struct perf_sample *sample,
 			  uint64_t regs_mask, uint32_t space, struct stack_result *info)
 {
-	bool x86 = context->unwinder->arch == UNWIND_X86_64;
+	enum unwind_arch arch = context->unwinder->arch;
 	__u64 gprs[PERFREGS_MAX] = { 0 }, pc;
 	size_t count = 1;
 
-	if (!sample->user_stack_bytes ||
-	    !perfregs_load(context->unwinder->arch, sample, regs_mask, gprs))
+	if (!sample->user_stack_bytes || !perfregs_load(arch, sample, regs_mask, gprs))
 		return false;
 	context->space = space;
-	pc = gprs[x86 ? UNWIND_X86_RA : PERFREGS_ARM_PC];
-	if (!pc && !gprs[x86 ? UNWIND_X86_SP : UNWIND_ARM_SP]) {
+	pc = gprs[unwind_pc_regno(arch)];
+	if (!pc && !gprs[unwind_sp_regno(arch)]) {
 		count = take_ip(context, sample, info);
 	} else if (sample->user_regs_abi == PERF_SAMPLE_REGS_ABI_64) {
 		count = walk(context, sample, gprs, info);

@@ -18,8 +18,7 @@ static unsigned x86_regno(unsigned n)
 bool perfregs_load(enum unwind_arch arch, const struct perf_sample *sample, uint64_t mask,
 		   __u64 gprs[PERFREGS_MAX])
 {
-	unsigned pc = arch == UNWIND_X86_64 ? UNWIND_X86_RA : PERFREGS_ARM_PC;
-	unsigned sp = arch == UNWIND_X86_64 ? UNWIND_X86_SP : UNWIND_ARM_SP;
+	unsigned pc = unwind_pc_regno(arch), sp = unwind_sp_regno(arch);
 	const uint8_t *at = sample->user_regs;
 	uint64_t seen = 0;
 

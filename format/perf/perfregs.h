@@ -15,15 +15,16 @@
 #include "format/unwind/unwind.h"
 
 enum {
-	PERFREGS_MAX = 33,    /* by DWARF number; aarch64 counts to 32 */
-	PERFREGS_ARM_PC = 32, /* perf's number; DWARF has none for it */
+	PERFREGS_MAX = UNWIND_ARM_REGS, /* by DWARF number; x86_64 has fewer */
 };
 
 /* All registers that x86_64 unwinds with: ax to sp, ip, r8 to r15. */
 #define PERFREGS_X86_MASK 0xff01ffULL
+/* The same of aarch64: x0 to x29, lr, sp, pc. */
+#define PERFREGS_ARM_MASK 0x1ffffffffULL
 
 /*
- * Fills gprs[], which the caller zeroed; the pc is at UNWIND_X86_RA or PERFREGS_ARM_PC.  mask: the
+ * Fills gprs[], which the caller zeroed; the pc is at unwind_pc_regno().  mask: the
  * attr's sample_regs_user.  False when pc or sp are not among them, or the sample has none.
  */
 bool perfregs_load(enum unwind_arch arch, const struct perf_sample *sample, uint64_t mask,

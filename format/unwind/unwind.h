@@ -31,27 +31,7 @@
 #ifndef EBPREC_FORMAT_UNWIND_UNWIND_H
 #define EBPREC_FORMAT_UNWIND_UNWIND_H
 
-#include <linux/types.h>
-
-#ifndef __always_inline
-#define __always_inline inline __attribute__((always_inline))
-#endif
-
-enum unwind_arch {
-	UNWIND_X86_64,
-	UNWIND_AARCH64,
-};
-
-/* DWARF register numbers that the rules use. */
-enum unwind_regno {
-	UNWIND_X86_BX = 3,
-	UNWIND_X86_FP = 6,
-	UNWIND_X86_SP = 7,
-	UNWIND_X86_RA = 16,
-	UNWIND_ARM_FP = 29,
-	UNWIND_ARM_LR = 30,
-	UNWIND_ARM_SP = 31,
-};
+#include "format/unwind/arch.h"
 
 /*
  * How the CFA is found.  cfa_off holds the offset in bytes; for PLT the threshold; for the DEREF
@@ -309,9 +289,9 @@ static __always_inline enum unwind_why unwind_step_signal(enum unwind_arch arch,
 	int arm = arch == UNWIND_AARCH64;
 	__u64 pc = 0, sp = 0, fp = 0, lr = 0, frame = r->sp;
 
-	if (UNWIND_READ(mem, unwind_sigframe_slot(arch, frame, arm ? 32 : UNWIND_X86_RA), &pc) ||
-	    UNWIND_READ(mem, unwind_sigframe_slot(arch, frame, arm ? 31 : UNWIND_X86_SP), &sp) ||
-	    UNWIND_READ(mem, unwind_sigframe_slot(arch, frame, arm ? 29 : UNWIND_X86_FP), &fp))
+	if (UNWIND_READ(mem, unwind_sigframe_slot(arch, frame, unwind_pc_regno(arch)), &pc) ||
+	    UNWIND_READ(mem, unwind_sigframe_slot(arch, frame, unwind_sp_regno(arch)), &sp) ||
+	    UNWIND_READ(mem, unwind_sigframe_slot(arch, frame, unwind_fp_regno(arch)), &fp))
 		return UNWIND_READ_FAULT;
 	if (arm && UNWIND_READ(mem, unwind_sigframe_slot(arch, frame, UNWIND_ARM_LR), &lr))
 		return UNWIND_READ_FAULT;

@@ -63,7 +63,7 @@ static void perfregs_without_pc_or_sp_are_none(void **state)
 	assert_false(perfregs_load(UNWIND_X86_64, &s, 0, gprs));
 	assert_false(perfregs_load(UNWIND_X86_64, &none, PERFREGS_X86_MASK, gprs));
 	assert_true(perfregs_load(UNWIND_AARCH64, &s, 1ULL << 31 | 1ULL << 32, gprs));
-	assert_int_equal(gprs[PERFREGS_ARM_PC], 101);
+	assert_int_equal(gprs[UNWIND_ARM_PC], 101);
 }
 
 /* Every bit set: what has no place is stepped over. */

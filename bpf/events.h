@@ -11,6 +11,8 @@
 
 #include <linux/types.h>
 
+#include "format/unwind/arch.h"
+
 /* include/linux/sched.h: set in __state before a thread's last switch; exit_state is set earlier. */
 enum { TASK_DEAD = 0x80 };
 
@@ -97,10 +99,10 @@ struct cpu_event {
 	__u64 more_room[CPU_SAMPLE_MAX - CPU_USER_MAX + RUNTIME_HEAD_WORDS + RUNTIME_SAMPLE_MAX];
 };
 
-#define COPY_REGS        17          /* by DWARF number; 16 is the pc */
-#define COPY_MAX_BYTES   (28u << 10) /* the kernel has per-CPU values of 32 KB at most */
-#define COPY_WORDS_BYTES 2880        /* on top of that: what is left of such a value */
-#define COPY_BELOW_SP    128         /* the red zone, and registers that epilogues popped */
+#define COPY_REGS        UNWIND_HERE_REGS       /* by DWARF number; see enum unwind_regno */
+#define COPY_MAX_BYTES   (28u << 10)            /* the kernel has per-CPU values of 32 KB at most */
+#define COPY_WORDS_BYTES (3016 - 8 * COPY_REGS) /* on top of that: what is left of such a value */
+#define COPY_BELOW_SP    128 /* the red zone, and registers that epilogues popped */
 
 struct copy_event {
 	struct event_header h;

@@ -38,13 +38,15 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
-struct pt_regs___kernel { /* the names of <linux/ptrace.h> are those for user space */
-	unsigned long orig_ax;
+struct pt_regs___kernel { /* aarch64; <linux/ptrace.h> has the part for user space */
+	int syscallno;    /* -1: in no system call */
+	__u64 orig_x0;
 };
 
-struct thread_info {
-	unsigned status; /* THREAD_COMPAT */
-	unsigned cpu;    /* in here since 5.16, which is before what ebprec needs */
+struct thread_info {     /* of which each architecture has its own: see bpf/lib/registers.bpf.h */
+	unsigned status; /* x86 */
+	unsigned long flags; /* aarch64 */
+	unsigned cpu;        /* in here since 5.16, which is before what ebprec needs */
 };
 
 struct sched_entity {
@@ -162,8 +164,13 @@ struct pid {
 	struct upid numbers[1]; /* level + 1 of them; the initial namespace's first */
 };
 
+struct thread_registers { /* aarch64 */
+	unsigned long tp_value;
+};
+
 struct thread_struct {
-	unsigned long fsbase;
+	unsigned long fsbase;       /* x86 */
+	struct thread_registers uw; /* aarch64 */
 };
 
 struct task_struct {
@@ -341,9 +348,6 @@ enum { TASK_INTERRUPTIBLE = 0x1 };
 enum { SIGNAL_EXITING = 0x4 };
 
 #define THREAD_STACK_MOST (32u << 10) /* bytes; 16 KiB, twice that with KASAN */
-
-/* arch/x86/include/asm/thread_info.h: TS_COMPAT, a 32-bit system call is under way. */
-enum { THREAD_COMPAT = 0x2 };
 
 /* include/linux/sched.h: kernel threads, and threads of a process that never run its code; exit. */
 enum task_kernel {

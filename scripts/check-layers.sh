@@ -68,7 +68,7 @@ layers() {
 	format/payload: format/base format/unwind format/perf
 	format/reader: format/base format/perf
 	format/writer: format/base format/perf format/reader
-	bpf:
+	bpf: format/unwind
 	bpf/lib: format/base format/unwind bpf
 	bpf/runtime: bpf bpf/lib
 	bpf/core: bpf/lib bpf/runtime

@@ -79,7 +79,7 @@ static __always_inline bool send_copy(struct bpf_perf_event_data *ctx, void *rin
 	if (!ev || !want)
 		return false;
 	__builtin_memcpy(ev->regs, w->gprs, sizeof(ev->regs));
-	if (!copy_stack(w->gprs[7], want, &ev->stack_addr, &ev->stack_bytes))
+	if (!copy_stack(w->gprs[SP_REGNO], want, &ev->stack_addr, &ev->stack_bytes))
 		return false;
 	ev->kernel_count = kernel_stack(ctx, ev->kernel);
 	ev->why = w->why;
@@ -128,7 +128,7 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 		/* When the sample hit user code its address is the one frame; in the kernel there
 		 * is none. */
 		w->n = (long)PT_REGS_IP(&ctx->regs) >= 0;
-		w->frames[0] = w->gprs[16];
+		w->frames[0] = w->gprs[PC_REGNO];
 		w->why = UNWIND_MAX_FRAMES;
 		ev->stack.flags = w->n ? STACK_RESULT_CUT : 0;
 		ev->stack.flags |= w->compat ? STACK_RESULT_COMPAT : 0;
@@ -137,7 +137,7 @@ static __always_inline bool user_stack(struct bpf_perf_event_data *ctx, void *ri
 		return false;
 	}
 	if (stacks == CPU_STACKS_COPY) {
-		w->frames[0] = w->gprs[16];
+		w->frames[0] = w->gprs[PC_REGNO];
 		w->n = 1;
 		w->why = UNWIND_NO_MAPPING;
 		(void)walk_process(w);
@@ -174,7 +174,7 @@ static __always_inline __u32 user_stack_fp(struct bpf_perf_event_data *ctx, stru
 	ev->stack.flags = w->compat ? STACK_RESULT_COMPAT : 0;
 	if (bytes >= (long)sizeof(__u64))
 		return bytes / sizeof(__u64);
-	ev->stack.frames[at] = w->gprs[16];
+	ev->stack.frames[at] = w->gprs[PC_REGNO];
 	return 1;
 }
 

@@ -112,13 +112,11 @@ static __always_inline struct thread_facts *facts_of(__u32 tid, bool make)
 
 static __always_inline __u32 syscall_of(struct task_struct *t)
 {
-	struct pt_regs___kernel *regs;
 	__u64 number;
 
 	if (t->flags & TASK_KERNEL)
 		return 0;
-	regs = (void *)bpf_task_pt_regs((void *)t);
-	number = regs->orig_ax;
+	number = call_number((void *)bpf_task_pt_regs((void *)t));
 	return number < 0xffff ? number + 1 : 0;
 }
 
@@ -217,7 +215,7 @@ static __always_inline bool send_copy(void *ring, struct switch_copy_event *ev,
 	if (!want || !copy_take_token())
 		return false;
 	__builtin_memcpy(ev->regs, w->gprs, sizeof(ev->regs));
-	if (!copy_stack(w->gprs[7], want, &ev->stack_addr, &ev->stack_bytes))
+	if (!copy_stack(w->gprs[SP_REGNO], want, &ev->stack_addr, &ev->stack_bytes))
 		return false;
 	ev->pad = 0;
 	size_bytes = SWITCH_COPY_HEAD_BYTES +

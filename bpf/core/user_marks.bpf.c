@@ -16,9 +16,7 @@
  */
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 #include "bpf/lib/ids.bpf.h"
-
-#include <linux/ptrace.h>
-#include <bpf/bpf_tracing.h>
+#include "bpf/lib/registers.bpf.h"
 
 struct mark_short {
 	struct mark_event ev;
@@ -54,7 +52,7 @@ static __always_inline __u32 read_text(char *to, __u32 room, __u64 at, struct ma
 		(m)->ev.tid = tgid_pid__;                                                         \
 		(m)->ev.duration_ns = PT_REGS_PARM5(ctx);                                         \
 		(m)->ev.id = PT_REGS_PARM4(ctx);                                                  \
-		(m)->ev.kind = (ctx)->r9;                                                         \
+		(m)->ev.kind = PROBE_PARM6(ctx);                                                  \
 		(m)->ev.group_bytes = sizeof((m)->group);                                         \
 		(m)->ev.name_bytes = sizeof((m)->name);                                           \
 		(m)->ev.unread = 0;                                                               \
@@ -144,7 +142,7 @@ struct {
 /* Reads a register by its number, which comes from a file that is not trusted: bounds are checked. */
 static __always_inline bool read_register(struct pt_regs *ctx, __u8 reg, __u64 *out)
 {
-	return reg < sizeof(*ctx) / 8 &&
+	return reg < sizeof(saved_regs) / 8 &&
 	       !bpf_probe_read_kernel(out, sizeof(*out), (void *)ctx + reg * 8);
 }
 

@@ -16,6 +16,8 @@
 
 /* Fill at which the reader is woken; below, it comes by itself every 100 ms. */
 const volatile __u64 wake_bytes = 64 << 10;
+/* A page of the kernel has 1 << page_bits bytes. */
+const volatile __u32 page_bits = 12;
 /* Only threads of processes in `targets`. */
 const volatile bool filter = 0;
 

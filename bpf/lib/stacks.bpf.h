@@ -15,9 +15,9 @@ static __always_inline bool saved_registers(struct task_struct *prev, struct wal
 	if (bpf_probe_read_kernel(&w->saved, sizeof(w->saved),
 				  (void *)bpf_task_pt_regs((void *)prev)))
 		return false;
-	WALK_TAKE_REGS(w->gprs, &w->saved);
-	w->compat = (w->saved.cs & 0xffff) == 0x23;
-	return (w->saved.cs & 3) == 3;
+	TAKE_REGS(w->gprs, &w->saved);
+	w->compat = mode_is_compat(REGS_MODE(&w->saved));
+	return mode_is_user(REGS_MODE(&w->saved));
 }
 
 /* Walks the current thread's user stack; NULL: it has none. */

@@ -16,12 +16,8 @@
 
 #include "bpf/lib/common.bpf.h"
 #include "bpf/lib/ids.bpf.h"
-#include "bpf/kernel.h"
+#include "bpf/lib/registers.bpf.h"
 #include "bpf/unwind_maps.h"
-
-#include <linux/bpf_perf_event.h>
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_tracing.h>
 
 #ifndef WALK_FRAMES_MAX /* the object of samples has more */
 #define WALK_FRAMES_MAX CPU_USER_MAX
@@ -32,7 +28,6 @@ const volatile __u32 max_frames = CPU_USER_MAX;
 
 #define WINDOW_BYTES   512
 #define NO_WINDOW      (1ULL << 63) /* no address of user space is near */
-#define GPRS           17
 #define PROLOGUE_BYTES 48
 
 struct walk_state;
@@ -49,12 +44,12 @@ static __always_inline int walk_read2(struct walk_state *w, __u64 addr, __u64 *l
 
 struct walk_state {
 	struct unwind_regs regs;
-	__u64 gprs[GPRS];     /* of the leaf, by DWARF number; 16 is the pc */
-	struct pt_regs saved; /* as the kernel has them; too large for the stack */
-	__u32 n;              /* frames so far */
-	__u32 why;            /* enum unwind_why */
-	__u32 why_guess;      /* when `guessed`: the reason to report if the guess was wrong */
-	__u32 how;            /* WALK_BY_* */
+	__u64 gprs[COPY_REGS]; /* of the leaf, by enum unwind_regno */
+	saved_regs saved;      /* as the kernel has them; too large for the stack */
+	__u32 n;               /* frames so far */
+	__u32 why;             /* enum unwind_why */
+	__u32 why_guess;       /* when `guessed`: the reason to report if the guess was wrong */
+	__u32 how;             /* WALK_BY_* */
 	__u32 guessed; /* regs are a frame-pointer step's: not believed before pc is seen to be code */
 	__u32 compat; /* a 32-bit program */
 	__u32 first_map, map_count;
@@ -239,7 +234,7 @@ __attribute__((noinline)) int walk_fetch(__u64 addr)
 
 static __always_inline int walk_gpr(const struct walk_state *w, __u32 n, __u64 *out)
 {
-	if (n >= GPRS)
+	if (n >= COPY_REGS)
 		return 1;
 	*out = w->gprs[n];
 	return 0;
@@ -291,7 +286,9 @@ __attribute__((noinline)) int walk_called_frameless(__u64 addr, __u64 pc)
 	const __u8 *call;
 	__u64 target;
 
-	if (!w || bpf_probe_read_user(w->call, sizeof(w->call), (const void *)(addr - 5)))
+	/* Elsewhere every function with a frame has a frame pointer, by the rules for calls. */
+	if (UNWIND_HERE != UNWIND_X86_64 || !w ||
+	    bpf_probe_read_user(w->call, sizeof(w->call), (const void *)(addr - 5)))
 		return 0;
 	call = w->call;
 	if (call[0] != 0xe8)
@@ -381,7 +378,7 @@ static __always_inline void walk_guess(struct walk_state *w, const struct walk_m
 	if (m->kind == WALK_MADE && walk_skips_callers(m->start, m->end))
 		return;
 	walk_store_fp(w, m);
-	if (unwind_step_fp(UNWIND_X86_64, &w->regs, w))
+	if (unwind_step_fp(UNWIND_HERE, &w->regs, w))
 		return;
 	w->why = UNWIND_OK;
 	w->why_guess = why;
@@ -424,7 +421,7 @@ __attribute__((noinline)) int walk_one(__u32 index)
 	rule = bpf_map_lookup_elem(&walk_rules, &id);
 	if (!rule)
 		return 1;
-	w->why = unwind_step(UNWIND_X86_64, rule, &w->regs, w);
+	w->why = unwind_step(UNWIND_HERE, rule, &w->regs, w);
 	if (w->why == UNWIND_OK || w->why == UNWIND_COMPLETE)
 		w->how |= WALK_BY_CFI;
 	else if (w->why == UNWIND_NO_CFI)
@@ -436,16 +433,6 @@ static long walk_frame(__u32 index, void *ctx)
 {
 	return walk_one(index) & 1; /* for the verifier, which does not look into it here */
 }
-
-/* By DWARF number. */
-#define WALK_TAKE_REGS(to, r)                                                                   \
-	do {                                                                                    \
-		(to)[0] = (r)->rax, (to)[1] = (r)->rdx, (to)[2] = (r)->rcx, (to)[3] = (r)->rbx; \
-		(to)[4] = (r)->rsi, (to)[5] = (r)->rdi, (to)[6] = (r)->rbp, (to)[7] = (r)->rsp; \
-		(to)[8] = (r)->r8, (to)[9] = (r)->r9, (to)[10] = (r)->r10, (to)[11] = (r)->r11; \
-		(to)[12] = (r)->r12, (to)[13] = (r)->r13, (to)[14] = (r)->r14;                  \
-		(to)[15] = (r)->r15, (to)[16] = (r)->rip;                                       \
-	} while (0)
 
 /*
  * By the helper: a pointer that is read directly makes the verifier look through all the kernel's
@@ -463,23 +450,23 @@ static __always_inline void *task_mm(struct task_struct *task)
 static __always_inline bool walk_registers(struct bpf_perf_event_data *ctx, struct walk_state *w)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
-	__u64 cs;
+	__u64 mode;
 
 	if (task->flags & TASK_KERNEL || !task_mm(task))
 		return false;
 	if ((long)PT_REGS_IP(&ctx->regs) >= 0) {
-		/* A narrower read, which clang makes of `cs & 3`, the verifier does not take. */
-		cs = *(volatile __u64 *)&ctx->regs.cs;
-		WALK_TAKE_REGS(w->gprs, &ctx->regs);
+		/* A narrower read, which clang makes of a few bits, the verifier does not take. */
+		mode = *(volatile __u64 *)&REGS_MODE(&ctx->regs);
+		TAKE_REGS(w->gprs, &ctx->regs);
 	} else {
 		if (bpf_probe_read_kernel(&w->saved, sizeof(w->saved),
 					  (void *)bpf_task_pt_regs((void *)task)))
 			return false;
-		cs = w->saved.cs;
-		WALK_TAKE_REGS(w->gprs, &w->saved);
+		mode = REGS_MODE(&w->saved);
+		TAKE_REGS(w->gprs, &w->saved);
 	}
-	w->compat = (cs & 0xffff) == 0x23;
-	return (cs & 3) == 3;
+	w->compat = mode_is_compat(mode);
+	return mode_is_user(mode);
 }
 
 /* The mappings of the current process, if they are known and still its own. */
@@ -518,12 +505,13 @@ static __always_inline void walk_start(struct walk_state *w)
 static __always_inline void walk_run(struct walk_state *w)
 {
 	if (w->compat || !walk_process(w)) {
-		w->frames[0] = w->gprs[16];
+		w->frames[0] = w->gprs[PC_REGNO];
 		w->n = 1;
 		w->why = w->compat ? UNWIND_UNSUPPORTED : UNWIND_NO_MAPPING;
 		return;
 	}
-	unwind_regs_leaf(&w->regs, w->gprs[16], w->gprs[7], w->gprs[6], 0);
+	unwind_regs_leaf(&w->regs, w->gprs[PC_REGNO], w->gprs[SP_REGNO], w->gprs[FP_REGNO],
+			 UNWIND_HERE == UNWIND_AARCH64 ? w->gprs[UNWIND_ARM_LR % COPY_REGS] : 0);
 	bpf_loop(max_frames, walk_frame, 0, 0);
 	if (w->why == UNWIND_OK)
 		w->why = UNWIND_MAX_FRAMES;
@@ -554,7 +542,7 @@ static __always_inline bool walk_between_programs(const struct walk_state *w)
 	__u64 word;
 
 	return w->n <= 1 && BPF_CORE_READ_BITFIELD(task, in_execve) &&
-	       bpf_probe_read_user(&word, sizeof(word), (const void *)w->gprs[7]);
+	       bpf_probe_read_user(&word, sizeof(word), (const void *)w->gprs[SP_REGNO]);
 }
 
 /* ---- processes come, change and go ---- */

@@ -3,7 +3,7 @@
  * python - the frames of CPython 3.8 and later
  *
  * The state of the current thread is the one in the interpreter's list whose thread_id, which is what
- * pthread_self() returns, is the base of this thread's %fs; it is remembered, and checked each time.  From it
+ * pthread_self() returns, is where this thread's register for its data points; it is remembered, and checked each time.  From it
  * leads a list of frames, each with its code and the instruction.  Up to 3.10 each frame is an entry of the eval
  * loop; in 3.11 a flag of the frame marks one, from 3.12 on a frame of its own stands between two entries.
  *
@@ -270,7 +270,7 @@ static __always_inline int python_thread(struct runtime_state *s, const struct r
 
 	if (runtime_read(s->object, PYTHON_THREAD_BYTES, addr))
 		return -1;
-	if (RUNTIME_FIELD(s->object, __u64, d->python.thread_id) != s->fs_base)
+	if (!is_descriptor(RUNTIME_FIELD(s->object, __u64, d->python.thread_id), s->thread_pointer))
 		return 0;
 	frame = RUNTIME_FIELD(s->object, __u64, d->python.thread_frame);
 	if (frame && d->python.cframe_frame != RUNTIME_NO_FIELD)
@@ -353,7 +353,7 @@ static __always_inline void runtime_python_walk(struct runtime_state *s)
 	__u32 tid = bpf_get_current_pid_tgid();
 	__u64 *known = bpf_map_lookup_elem(&runtime_threads, &tid), thread;
 
-	s->fs_base = runtime_fs_base();
+	s->thread_pointer = runtime_thread_pointer();
 	runtime_set_process(&s->key);
 	if (runtime_python_find(known ? *known : 0)) {
 		bpf_loop(PYTHON_THREADS_MAX, python_next_thread, 0, 0);

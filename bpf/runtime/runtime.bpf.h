@@ -49,7 +49,7 @@ struct runtime_state {
 	__u64 interpreter, thread;
 	__u64 found, found_at;  /* the thread's state, and the first frame of it; 0: none */
 	__u64 next_interpreter; /* 0: there is one alone */
-	__u64 fs_base;
+	__u64 thread_pointer;
 	struct runtime_code_key key; /* of the code that was looked for last */
 	struct runtime_numbers none; /* what a process has that got no number yet */
 	/* The text that was found last: where its characters are, how many there are, and how many bytes each has. */
@@ -186,11 +186,9 @@ static __always_inline __u64 runtime_word(__u64 addr)
 	return bpf_probe_read_user(&word, sizeof(word), (const void *)addr) ? 0 : word;
 }
 
-static __always_inline __u64 runtime_fs_base(void)
+static __always_inline __u64 runtime_thread_pointer(void)
 {
-	struct task_struct *task = (void *)bpf_get_current_task_btf();
-
-	return BPF_CORE_READ(task, thread.fsbase);
+	return thread_pointer((void *)bpf_get_current_task_btf());
 }
 
 /* Fills in what is the same for all code of the current process. */

@@ -103,7 +103,7 @@ static long runtimes_see_map(struct task_struct *task, struct vm_area_struct *vm
 
 	if (!f)
 		return 0;
-	off = f->code_offset - (BPF_CORE_READ(vma, vm_pgoff) << 12);
+	off = f->code_offset - (BPF_CORE_READ(vma, vm_pgoff) << page_bits);
 	if (off >= BPF_CORE_READ(vma, vm_end) - start)
 		return 0;
 	early->base = start + off - f->code_vaddr;
@@ -111,13 +111,18 @@ static long runtimes_see_map(struct task_struct *task, struct vm_area_struct *vm
 	return 0;
 }
 
-/* Whether a call stands before addr: its first byte by the lengths that calls have. */
+/* Whether a call stands before addr: on x86 its first byte by the lengths that calls have, else bl or blr. */
 __attribute__((noinline)) int runtime_is_behind_call(__u64 addr)
 {
 	__u8 code[8] = {};
+	__u32 word;
 
 	if (bpf_probe_read_user(code, sizeof(code), (const void *)(addr - 8)))
 		return 0;
+	if (UNWIND_HERE == UNWIND_AARCH64) {
+		word = code[4] | code[5] << 8 | code[6] << 16 | (__u32)code[7] << 24;
+		return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000;
+	}
 	return code[3] == 0xe8 || (code[6] == 0xff && (code[7] & 0x38) == 0x10) ||
 	       (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
 	       (code[2] == 0xff && (code[3] & 0x38) == 0x10);
@@ -126,7 +131,7 @@ __attribute__((noinline)) int runtime_is_behind_call(__u64 addr)
 /* The first return address on the stack that is of other code than what is near pc. */
 static __always_inline __u64 runtimes_caller(struct walk_state *w)
 {
-	__u64 pc = w->gprs[16], sp = w->gprs[7], word;
+	__u64 pc = w->gprs[PC_REGNO], sp = w->gprs[SP_REGNO], word;
 	__u32 i;
 
 	for (i = 0; i < SEEN_WORDS; i++) {
@@ -156,7 +161,7 @@ static __always_inline void runtimes_look(struct task_struct *task, struct walk_
 		early->number = f->number;
 		return;
 	}
-	addr = early->tries++ & 1 ? runtimes_caller(w) : w->gprs[16];
+	addr = early->tries++ & 1 ? runtimes_caller(w) : w->gprs[PC_REGNO];
 	if (addr)
 		bpf_find_vma(task, addr, runtimes_see_map, early, 0);
 }

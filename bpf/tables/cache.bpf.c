@@ -36,8 +36,6 @@ METRIC_TABLE_FIXED(cache, struct cache_key, struct cache_value, 16384);
 /* include/uapi/asm-generic/fcntl.h, magic.h */
 enum { OPEN_DIRECT = 040000, MAGIC_OVERLAY = 0x794c7630 };
 
-#define PAGE_BITS 12
-
 static __always_inline struct cache_value *value_of(struct super_block *sb)
 {
 	struct cache_key key = { .interval = metric_interval };
@@ -73,12 +71,15 @@ static __always_inline enum what what_of(long nr, bool compat, bool *here)
 		       : nr == 4 || nr == 146 || nr == 181 ? WHAT_WRITE
 							   : WHAT_OTHER;
 	}
-	*here = nr == 17 || nr == 18 || nr == 295 || nr == 296 || nr == 327 || nr == 328;
-	if (nr == 0 || nr == 19 || nr == 17 || nr == 295 || nr == 327)
-		return WHAT_READ; /* read, readv, pread64, preadv, preadv2 */
-	if (nr == 1 || nr == 20 || nr == 18 || nr == 296 || nr == 328)
+	*here = nr == __NR_pread64 || nr == __NR_pwrite64 || nr == __NR_preadv ||
+		nr == __NR_pwritev || nr == __NR_preadv2 || nr == __NR_pwritev2;
+	if (nr == __NR_read || nr == __NR_readv || nr == __NR_pread64 || nr == __NR_preadv ||
+	    nr == __NR_preadv2)
+		return WHAT_READ;
+	if (nr == __NR_write || nr == __NR_writev || nr == __NR_pwrite64 || nr == __NR_pwritev ||
+	    nr == __NR_pwritev2)
 		return WHAT_WRITE;
-	return nr == 40 ? WHAT_SEND : WHAT_OTHER; /* sendfile: reads its second */
+	return nr == __NR_sendfile ? WHAT_SEND : WHAT_OTHER; /* reads its second */
 }
 
 /*
@@ -96,11 +97,11 @@ static __always_inline bool is_cached(struct file *file, struct super_block *sb)
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(cache_call, struct pt_regs *regs, long ret)
+int BPF_PROG(cache_call, saved_regs *regs, long ret)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
-	bool compat = t->thread_info.status & THREAD_COMPAT, here;
-	enum what what = what_of(regs->orig_rax, compat, &here);
+	bool compat = is_compat(t), here;
+	enum what what = what_of(call_number(regs), compat, &here);
 	struct super_block *sb;
 	struct cache_value *v;
 	struct file *file;
@@ -108,16 +109,18 @@ int BPF_PROG(cache_call, struct pt_regs *regs, long ret)
 
 	if (what == WHAT_OTHER || ret <= 0 || !is_target_task(t))
 		return 0;
-	file = file_of(t, compat ? regs->rbx : what == WHAT_SEND ? regs->rsi : regs->rdi);
+	file = file_of(t, compat              ? call_arg32(regs, 0)
+			  : what == WHAT_SEND ? call_arg(regs, 1)
+					      : call_arg(regs, 0));
 	sb = BPF_CORE_READ(file, f_mapping, host, i_sb);
 	if (!file || !sb || !is_cached(file, sb))
 		return 0;
 	from = BPF_CORE_READ(file, f_pos) - ret;
-	if (here && (long)regs->r10 != -1)
-		from = compat ? regs->rsi : regs->r10;
+	if (here && (long)call_arg(regs, 3) != -1)
+		from = compat ? call_arg32(regs, CALL32_PREAD_OFFSET) : call_arg(regs, 3);
 	if (what == WHAT_SEND)
 		from = 0; /* it may be anywhere, which changes little */
-	pages = ((from + ret - 1) >> PAGE_BITS) - (from >> PAGE_BITS) + 1;
+	pages = ((from + ret - 1) >> page_bits) - (from >> page_bits) + 1;
 	v = value_of(sb);
 	if (!v)
 		return 0;
@@ -139,18 +142,16 @@ int BPF_PROG(cache_call, struct pt_regs *regs, long ret)
 static __always_inline enum what what_now(void)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
-	struct pt_regs *regs;
-	__u64 nr = 0;
+	__u64 nr = 0, arg0, arg1;
 	bool here;
 
 	if (t->flags & TASK_KERNEL)
 		return WHAT_OTHER;
-	regs = (void *)bpf_task_pt_regs((void *)t);
-	if (bpf_probe_read_kernel(&nr, sizeof(nr), &regs->orig_rax))
+	if (!read_call((void *)bpf_task_pt_regs((void *)t), &nr, &arg0, &arg1))
 		return WHAT_OTHER;
 	if ((long)nr == -1)
 		return WHAT_FAULT; /* not in a system call */
-	return what_of(nr, t->thread_info.status & THREAD_COMPAT, &here);
+	return what_of(nr, is_compat(t), &here);
 }
 
 /* include/linux/page-flags.h; the flags are the first word of a folio, whatever their type. */

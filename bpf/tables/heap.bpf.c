@@ -112,8 +112,8 @@ static __always_inline void end(struct pt_regs *ctx)
 	struct held_live live = {};
 	struct heap_value *v;
 
-	/* The return address is gone from the stack. */
-	if (!now || now->sp + sizeof(address) != PT_REGS_SP(ctx))
+	/* On x86 the return address is gone from the stack. */
+	if (!now || now->sp + RETURN_BYTES != PT_REGS_SP(ctx))
 		return;
 	call = *now;
 	bpf_map_delete_elem(&heap_calls, &tid);

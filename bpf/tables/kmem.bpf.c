@@ -169,7 +169,7 @@ int BPF_PROG(kmem_free, unsigned long site, const void *address)
 }
 
 /* include/linux/mmzone.h: MIGRATE_MOVABLE: pages of programs and of the page cache */
-enum { PAGES_MOVABLE = 1, PAGE_BYTES = 4096 };
+enum { PAGES_MOVABLE = 1 };
 
 SEC("raw_tp/mm_page_alloc")
 int BPF_PROG(kmem_pages, const void *page, unsigned int order, unsigned int gfp, int kind)
@@ -177,7 +177,7 @@ int BPF_PROG(kmem_pages, const void *page, unsigned int order, unsigned int gfp,
 	struct held_live live = {};
 
 	if (page && kind != PAGES_MOVABLE && order < 16 &&
-	    draw(page, (__u64)PAGE_BYTES << order, &live))
+	    draw(page, 1ull << page_bits << order, &live))
 		drawn(ctx, page, kind_pages, &live);
 	return 0;
 }
@@ -223,8 +223,8 @@ int kmem_walk(struct bpf_iter__task *ctx)
 		return 0;
 	v = process_of(task_ids(t) >> 32, t->comm, cgroup_of(t));
 	if (v) {
-		v->now_rss_bytes = resident_pages(mm) * PAGE_BYTES;
-		v->now_size_bytes = (__u64)BPF_CORE_READ(mm, total_vm) * PAGE_BYTES;
+		v->now_rss_bytes = resident_pages(mm) << page_bits;
+		v->now_size_bytes = (__u64)BPF_CORE_READ(mm, total_vm) << page_bits;
 	}
 	return 0;
 }

@@ -14,10 +14,6 @@
 #include "bpf/lib/task.bpf.h"
 #include "bpf/lib/table.bpf.h"
 
-enum futex_call { /* x86-64 */
-		  FUTEX_CALL = 202,
-};
-
 enum futex_op { /* include/uapi/linux/futex.h */
 		FUTEX_OP_WAIT = 0,
 		FUTEX_OP_WAKE = 1,
@@ -408,25 +404,25 @@ static __always_inline void note_release(__u64 pid_tgid, __u64 address)
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(futex_enter, struct pt_regs *regs, long nr)
+int BPF_PROG(futex_enter, saved_regs *regs, long nr)
 {
 	struct task_struct *t;
 	struct wait_now *now;
 	__u64 now_ns;
 	__u32 word;
 
-	if (nr != FUTEX_CALL)
+	if (nr != __NR_futex)
 		return 0;
 	t = (void *)bpf_get_current_task_btf();
-	if (t->thread_info.status & THREAD_COMPAT || !is_target_task(t))
+	if (is_compat(t) || !is_target_task(t))
 		return 0;
 	now = bpf_task_storage_get(&futex_now, t, 0, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!now) {
 		count_lost(EBPREC_EV_METRIC);
 		return 0;
 	}
-	now->address = regs->rdi;
-	now->op = regs->rsi & FUTEX_OP_MASK;
+	now->address = call_arg(regs, 0);
+	now->op = call_arg(regs, 1) & FUTEX_OP_MASK;
 	now->holder = 0;
 	now->by_exit = 0;
 	now->released.since_ns = 0;
@@ -435,7 +431,7 @@ int BPF_PROG(futex_enter, struct pt_regs *regs, long nr)
 		now->holder = word & FUTEX_OWNER;
 	now_ns = bpf_ktime_get_ns();
 	if (is_wait(now->op)) {
-		now->word = word_of(now->op, regs->rdx);
+		now->word = word_of(now->op, call_arg(regs, 2));
 		begin_wait(now, task_ids(t) >> 32, now_ns);
 	} else if (is_lock_release(now->op)) {
 		end_hold(now, task_ids(t), now_ns);
@@ -472,7 +468,7 @@ static long take_map(struct task_struct *t, struct vm_area_struct *vma, struct m
 
 	m->start = start;
 	if (file) {
-		m->offset = (__u64)vma->vm_pgoff << 12;
+		m->offset = (__u64)vma->vm_pgoff << page_bits;
 		bpf_probe_read_kernel_str(m->name, sizeof(m->name),
 					  BPF_CORE_READ(file, f_path.dentry, d_name.name));
 		m->kind = MAP_FILE;
@@ -491,15 +487,15 @@ static long take_map(struct task_struct *t, struct vm_area_struct *vma, struct m
  * A mapping that cannot be had because some are being changed is asked for again at the next call, and so is
  * one that may be the stack of the thread that calls.
  */
-static __always_inline void find_map(struct task_struct *t, const struct pt_regs *regs,
-				     __u64 address, struct futexes_value *v)
+static __always_inline void find_map(struct task_struct *t, const saved_regs *regs, __u64 address,
+				     struct futexes_value *v)
 {
-	struct map_search m = { .address = address, .stack_pointer = regs->rsp };
+	struct map_search m = { .address = address, .stack_pointer = PT_REGS_SP(regs) };
 
 	if (v->is_map && (v->is_map != MAP_ANONYMOUS || address < m.stack_pointer ||
 			  v->is_map_start > m.stack_pointer))
 		return;
-	m.thread = BPF_CORE_READ(t, thread.fsbase);
+	m.thread = thread_pointer(t);
 	if (bpf_find_vma(t, address, take_map, &m, 0))
 		return;
 	v->is_map_start = m.start;
@@ -630,7 +626,7 @@ static __always_inline void count_holder(struct task_struct *t, const struct wai
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(futex_exit, struct pt_regs *regs, long ret)
+int BPF_PROG(futex_exit, saved_regs *regs, long ret)
 {
 	struct futexes_key key = { .interval = metric_interval };
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
@@ -638,7 +634,7 @@ int BPF_PROG(futex_exit, struct pt_regs *regs, long ret)
 	struct wait_now *now;
 	__u64 took_ns, was_ns;
 
-	if (regs->orig_rax != FUTEX_CALL)
+	if (call_number(regs) != __NR_futex)
 		return 0;
 	now = bpf_task_storage_get(&futex_now, t, 0, 0);
 	if (!now || !now->since_ns)
@@ -676,23 +672,21 @@ int BPF_PROG(futex_exit, struct pt_regs *regs, long ret)
  * Waits that have not ended.  For threads that have waited since before the recording the call comes from the
  * registers; the time is the recorded part.
  */
-static __always_inline bool is_waiting(struct task_struct *t, const struct pt_regs *regs,
+static __always_inline bool is_waiting(struct task_struct *t, const saved_regs *regs,
 				       __u64 *address, __u64 *since_ns)
 {
 	struct wait_now *now = bpf_task_storage_get(&futex_now, t, 0, 0);
-	__u64 call[3]; /* rsi, rdi, orig_rax */
+	__u64 nr, op;
 
 	if (now) {
 		*address = now->address;
 		*since_ns = now->since_ns;
 		return now->since_ns && is_wait(now->op);
 	}
-	if (!t->__state || t->thread_info.status & THREAD_COMPAT ||
-	    bpf_probe_read_kernel(call, sizeof(call), &regs->rsi) || call[2] != FUTEX_CALL)
+	if (!t->__state || is_compat(t) || !read_call(regs, &nr, address, &op) || nr != __NR_futex)
 		return false;
-	*address = call[1];
 	*since_ns = metric_start_ns;
-	return is_wait(call[0] & FUTEX_OP_MASK);
+	return is_wait(op & FUTEX_OP_MASK);
 }
 
 SEC("iter/task")
@@ -702,7 +696,7 @@ int futex_waiting(struct bpf_iter__task *ctx)
 	__u64 now_ns = bpf_ktime_get_ns(), since_ns, address;
 	struct task_struct *t = ctx->task;
 	struct futexes_value *v;
-	struct pt_regs *regs;
+	saved_regs *regs;
 
 	if (!t || t->flags & (TASK_KERNEL | TASK_EXITING) || !is_target_task(t))
 		return 0;

@@ -337,13 +337,13 @@ int BPF_PROG(net_recv_maybe, struct sock *sk, int bytes, int flags)
 }
 
 SEC("tp_btf/sys_enter")
-int BPF_PROG(net_enter, struct pt_regs *regs, long nr)
+int BPF_PROG(net_enter, saved_regs *regs, long nr)
 {
 	return socket_call_begins(regs, nr);
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(net_exit, struct pt_regs *regs, long ret)
+int BPF_PROG(net_exit, saved_regs *regs, long ret)
 {
 	return socket_call_ends(ctx, regs, ret);
 }

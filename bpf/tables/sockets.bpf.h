@@ -137,24 +137,22 @@ static __always_inline void count_receive(struct net_sockets_value *v, long byte
 
 enum call { CALL_NONE, CALL_SEND, CALL_RECEIVE };
 
-/* x86-64; sendmmsg and recvmmsg return messages, not bytes. */
-enum { NR_RECVFROM = 45, NR_RECVMSG = 47, NR_RECVMMSG = 299, NR_SENDMMSG = 307 };
-
+/* sendmmsg and recvmmsg return messages, not bytes. */
 static __always_inline enum call call_of(long nr)
 {
 	switch (nr) {
-	case 1:  /* write */
-	case 20: /* writev */
-	case 40: /* sendfile: to its first */
-	case 44: /* sendto */
-	case 46: /* sendmsg */
-	case NR_SENDMMSG:
+	case __NR_write:
+	case __NR_writev:
+	case __NR_sendfile: /* to its first */
+	case __NR_sendto:
+	case __NR_sendmsg:
+	case __NR_sendmmsg:
 		return CALL_SEND;
-	case 0:  /* read */
-	case 19: /* readv */
-	case NR_RECVFROM:
-	case NR_RECVMSG:
-	case NR_RECVMMSG:
+	case __NR_read:
+	case __NR_readv:
+	case __NR_recvfrom:
+	case __NR_recvmsg:
+	case __NR_recvmmsg:
 		return CALL_RECEIVE;
 	default:
 		return CALL_NONE;
@@ -187,7 +185,7 @@ static __always_inline void own(struct call_now *now, __u64 inode)
 	bpf_map_update_elem(&net_owners, &inode, &owner, BPF_ANY);
 }
 
-static __always_inline int socket_call_begins(struct pt_regs *regs, long nr)
+static __always_inline int socket_call_begins(saved_regs *regs, long nr)
 {
 	struct task_struct *t;
 	struct call_now *now;
@@ -198,9 +196,9 @@ static __always_inline int socket_call_begins(struct pt_regs *regs, long nr)
 	if (call_of(nr) == CALL_NONE)
 		return 0;
 	t = (void *)bpf_get_current_task_btf();
-	if (t->thread_info.status & THREAD_COMPAT || !is_target_task(t))
+	if (is_compat(t) || !is_target_task(t))
 		return 0;
-	file = file_of(t, regs->rdi);
+	file = file_of(t, call_arg(regs, 0));
 	if (!file || (BPF_CORE_READ(file, f_inode, i_mode) & MODE_KIND) != MODE_SOCKET)
 		return 0;
 	socket = BPF_CORE_READ(file, private_data);
@@ -213,9 +211,9 @@ static __always_inline int socket_call_begins(struct pt_regs *regs, long nr)
 	own(now, BPF_CORE_READ(file, f_inode, i_ino));
 	now->family = BPF_CORE_READ(sk, __sk_common.skc_family);
 	now->protocol = BPF_CORE_READ(sk, sk_protocol);
-	now->messages = nr == NR_SENDMMSG || nr == NR_RECVMMSG ? regs->rsi : 0;
-	now->is_peek = (nr == NR_RECVFROM && regs->r10 & MESSAGE_PEEK) ||
-		       (nr == NR_RECVMSG && regs->rdx & MESSAGE_PEEK);
+	now->messages = nr == __NR_sendmmsg || nr == __NR_recvmmsg ? call_arg(regs, 1) : 0;
+	now->is_peek = (nr == __NR_recvfrom && call_arg(regs, 3) & MESSAGE_PEEK) ||
+		       (nr == __NR_recvmsg && call_arg(regs, 2) & MESSAGE_PEEK);
 	now->since_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -276,9 +274,9 @@ static __always_inline void count_returned(struct net_sockets_value *v, const st
 		count_receive(v, ret);
 }
 
-static __always_inline int socket_call_ends(void *ctx, struct pt_regs *regs, long ret)
+static __always_inline int socket_call_ends(void *ctx, saved_regs *regs, long ret)
 {
-	enum call call = call_of(regs->orig_rax);
+	enum call call = call_of(call_number(regs));
 	struct net_sockets_value *v;
 	struct call_now *now;
 	__u64 took_ns;

@@ -11,7 +11,7 @@
 struct syscalls_key {
 	__u32 interval, pid, tid;
 	__u32 nr;
-	__u32 abi; /* 1: a 32-bit call, with other numbers */
+	__u32 abi; /* enum call_abi */
 	__u32 pad;
 };
 
@@ -64,8 +64,12 @@ struct {
 	__type(value, struct syscall_now);
 } syscalls_now SEC(".maps");
 
+#define TAKE_ARGS(to, arg, regs)                                                 \
+	((to)[0] = arg(regs, 0), (to)[1] = arg(regs, 1), (to)[2] = arg(regs, 2), \
+	 (to)[3] = arg(regs, 3), (to)[4] = arg(regs, 4), (to)[5] = arg(regs, 5))
+
 SEC("tp_btf/sys_enter")
-int BPF_PROG(syscalls_enter, struct pt_regs *regs, long nr)
+int BPF_PROG(syscalls_enter, saved_regs *regs, long nr)
 {
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
 	struct syscall_now *s;
@@ -78,22 +82,11 @@ int BPF_PROG(syscalls_enter, struct pt_regs *regs, long nr)
 		return 0;
 	}
 	s->nr = nr;
-	s->abi = t->thread_info.status & THREAD_COMPAT ? 1 : 0;
-	if (slower_ns && !s->abi) {
-		s->args[0] = regs->rdi;
-		s->args[1] = regs->rsi;
-		s->args[2] = regs->rdx;
-		s->args[3] = regs->r10;
-		s->args[4] = regs->r8;
-		s->args[5] = regs->r9;
-	} else if (slower_ns) {
-		s->args[0] = (__u32)regs->rbx;
-		s->args[1] = (__u32)regs->rcx;
-		s->args[2] = (__u32)regs->rdx;
-		s->args[3] = (__u32)regs->rsi;
-		s->args[4] = (__u32)regs->rdi;
-		s->args[5] = (__u32)regs->rbp;
-	}
+	s->abi = is_compat(t) ? CALL_ABI_COMPAT : CALL_ABI_HERE;
+	if (slower_ns && s->abi == CALL_ABI_HERE)
+		TAKE_ARGS(s->args, call_arg, regs);
+	else if (slower_ns)
+		TAKE_ARGS(s->args, call_arg32, regs);
 	s->enter_ns = bpf_ktime_get_ns();
 	return 0;
 }
@@ -142,7 +135,7 @@ static __always_inline void send_slow(void *ctx, const struct syscall_now *s, __
 }
 
 SEC("tp_btf/sys_exit")
-int BPF_PROG(syscalls_exit, struct pt_regs *regs, long ret)
+int BPF_PROG(syscalls_exit, saved_regs *regs, long ret)
 {
 	__u64 now_ns = bpf_ktime_get_ns(), took_ns, ids;
 	struct task_struct *t = (void *)bpf_get_current_task_btf();
@@ -193,10 +186,9 @@ int syscalls_blocked(struct bpf_iter__task *ctx)
 {
 	struct task_struct *t = ctx->task;
 	struct syscalls_key key = { .interval = metric_interval };
-	__u64 since_ns = metric_start_ns, now_ns = bpf_ktime_get_ns(), number, ids;
+	__u64 since_ns = metric_start_ns, now_ns = bpf_ktime_get_ns(), number, arg0, arg1, ids;
 	struct syscalls_value *v;
 	struct syscall_now *s;
-	struct pt_regs *regs;
 
 	if (!t || t->flags & (TASK_KERNEL | TASK_EXITING) || !is_target_task(t))
 		return 0;
@@ -206,12 +198,11 @@ int syscalls_blocked(struct bpf_iter__task *ctx)
 		key.nr = s->nr;
 		key.abi = s->abi;
 	} else if (!s && t->__state) {
-		regs = (void *)bpf_task_pt_regs(t);
-		if (bpf_probe_read_kernel(&number, sizeof(number), &regs->orig_rax) ||
+		if (!read_call((void *)bpf_task_pt_regs(t), &number, &arg0, &arg1) ||
 		    number > 0xffff)
 			return 0;
 		key.nr = number;
-		key.abi = t->thread_info.status & THREAD_COMPAT ? 1 : 0;
+		key.abi = is_compat(t) ? CALL_ABI_COMPAT : CALL_ABI_HERE;
 	} else {
 		return 0;
 	}

@@ -45,7 +45,8 @@ static void describe(const struct instrument_ctx *c, struct copy_state *s, bool 
 	attr->exclude_callchain_user = instrument_stacks(c) != CPU_STACKS_FP;
 	if (c->walker) {
 		attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
-		attr->sample_regs_user = PERFREGS_X86_MASK;
+		attr->sample_regs_user = UNWIND_HERE == UNWIND_AARCH64 ? PERFREGS_ARM_MASK
+								       : PERFREGS_X86_MASK;
 		attr->sample_stack_user = c->opts->copy_bytes;
 	}
 }
@@ -215,10 +216,10 @@ static bool take_copy(struct copy_state *s, const struct perf_sample *sample,
 		      __u64 regs[PERFREGS_MAX], struct sample_record *rec,
 		      struct unwinder_stack *out)
 {
-	if (!perfregs_load(UNWIND_X86_64, sample, s->attr.sample_regs_user, regs))
+	if (!perfregs_load(UNWIND_HERE, sample, s->attr.sample_regs_user, regs))
 		return false; /* a kernel thread */
 	if (sample->user_regs_abi != PERF_SAMPLE_REGS_ABI_64) {
-		s->user[0] = regs[UNWIND_X86_RA];
+		s->user[0] = regs[unwind_pc_regno(UNWIND_HERE)];
 		rec->user = s->user;
 		rec->user_count = 1;
 		rec->stack = (struct stack_result){ .how = STACK_RESULT_PC,
@@ -232,7 +233,7 @@ static bool take_copy(struct copy_state *s, const struct perf_sample *sample,
 	*out = (struct unwinder_stack){
 		.bytes = sample->user_stack,
 		.size_bytes = sample->user_stack_bytes,
-		.addr = regs[UNWIND_X86_SP],
+		.addr = regs[unwind_sp_regno(UNWIND_HERE)],
 		.regs = regs,
 	};
 	return true;

@@ -6,6 +6,11 @@
 
 #include "record/privsep/caps.h"
 
+uint32_t instrument_page_bits(void)
+{
+	return (uint32_t)__builtin_ctzl((unsigned long)sysconf(_SC_PAGESIZE));
+}
+
 const char *instrument_hint(int err)
 {
 	switch (err) {

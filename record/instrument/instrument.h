@@ -112,6 +112,8 @@ static inline enum cpu_stacks instrument_stacks(const struct instrument_ctx *c)
 	return c->walker || c->opts->stacks == CPU_STACKS_NONE ? c->opts->stacks : CPU_STACKS_FP;
 }
 
+/* A page of the kernel has 1 << that many bytes. */
+uint32_t instrument_page_bits(void);
 /* The notes of a recording by cpu-clock: it was not asked for, or has another frequency. */
 void instrument_note_cpu_clock(const struct instrument_ctx *c);
 /* The advice on an error of BPF; NULL: none. */
@@ -126,6 +128,7 @@ int instrument_fail(struct instrument_ctx *c, int err, const char *what);
 	({                                                                                  \
 		int err__;                                                                  \
 		(skel)->rodata->wake_bytes = bpf_ring_wake_bytes((c)->rings);               \
+		(skel)->rodata->page_bits = instrument_page_bits();                         \
 		(skel)->rodata->filter = !(c)->targets->all;                                \
 		(skel)->rodata->pidns_level = (c)->pidns->level;                            \
 		(skel)->rodata->pidns_here = (c)->pidns->namespace;                         \

@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/unwind/arch.h"
 #include "record/privsep/elf/elf_symbol.h"
 
 /* A device may do anything when it is opened, and a FIFO waits. */
@@ -56,7 +57,7 @@ int probe_file_open(const char *name)
 		return open_regular(name);
 	fd = open_in(getenv(is_library ? "LD_LIBRARY_PATH" : "PATH"), name);
 	if (fd < 0)
-		fd = open_in(is_library ? "/lib/x86_64-linux-gnu:/usr/lib/x86_64-linux-gnu:"
+		fd = open_in(is_library ? "/lib/" UNWIND_HERE_LIBS ":/usr/lib/" UNWIND_HERE_LIBS ":"
 					  "/usr/lib64:/lib64:/usr/lib:/lib"
 					: "/usr/bin:/usr/sbin:/bin:/sbin",
 			     name);
@@ -101,7 +102,7 @@ const char *probe_file_hint(int err)
 {
 	switch (err) {
 	case -ENOEXEC:
-		return "it is no ELF file of x86-64";
+		return "it is no ELF file of " UNWIND_HERE_NAME;
 	case -ENOENT:
 		return "no such file, or it has no such function";
 	case -ENOTUNIQ:

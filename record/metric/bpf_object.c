@@ -69,11 +69,12 @@ static void set_knobs(const struct metric_object *o, const struct instrument_ctx
 		      uint64_t sample_bytes, uint32_t first)
 {
 	uint64_t wake_bytes = bpf_ring_wake_bytes(c->rings), slower_ns = c->opts->slower_ns;
-	uint32_t max_frames = instrument_max_frames(c->opts);
+	uint32_t max_frames = instrument_max_frames(c->opts), page_bits = instrument_page_bits();
 	uint64_t namespace = c->pidns->namespace;
 	bool filter = !c->targets->all, user_stacks = c->walker != NULL, each = c->opts->each;
 
 	set(o->obj, "wake_bytes", &wake_bytes, sizeof(wake_bytes));
+	set(o->obj, "page_bits", &page_bits, sizeof(page_bits));
 	set(o->obj, "filter", &filter, sizeof(filter));
 	set(o->obj, "pidns_level", &c->pidns->level, sizeof(c->pidns->level));
 	set(o->obj, "pidns_here", &namespace, sizeof(namespace));

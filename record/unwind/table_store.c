@@ -220,7 +220,7 @@ static enum state settle(struct table_store *t, struct table *f, struct module_t
 	struct module_table_view view;
 
 	module_table_view(elf, &view);
-	if (!view.n_rows || view.arch != UNWIND_X86_64) {
+	if (!view.n_rows || view.arch != UNWIND_HERE) {
 		module_table_free(elf);
 		return STATE_NONE;
 	}

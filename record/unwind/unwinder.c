@@ -117,7 +117,7 @@ static uint32_t walk_stack(struct unwinder *u, const struct process_maps_run *ru
 			   const struct unwinder_stack *stack, struct unwinder_found *out)
 {
 	struct lookup lookup = { .u = u, .run = run, .pending = TABLE_STORE_NONE };
-	struct walk_stack walk = { .arch = UNWIND_X86_64,
+	struct walk_stack walk = { .arch = UNWIND_HERE,
 				   .lookup = look_up,
 				   .ctx = &lookup,
 				   .frame_max = u->opts->max_frames };
@@ -126,8 +126,10 @@ static uint32_t walk_stack(struct unwinder *u, const struct process_maps_run *ru
 
 	unwind_copy_init(&copy, stack->bytes, stack->size_bytes, stack->addr, stack->regs,
 			 COPY_REGS);
-	unwind_regs_leaf(&regs, stack->regs[UNWIND_X86_RA], stack->regs[UNWIND_X86_SP],
-			 stack->regs[UNWIND_X86_FP], 0);
+	unwind_regs_leaf(&regs, stack->regs[unwind_pc_regno(UNWIND_HERE)],
+			 stack->regs[unwind_sp_regno(UNWIND_HERE)],
+			 stack->regs[unwind_fp_regno(UNWIND_HERE)],
+			 UNWIND_HERE == UNWIND_AARCH64 ? stack->regs[UNWIND_ARM_LR] : 0);
 	out->frames = (const __u64 *)u->frames;
 	out->count = walk_stack_run(&walk, &regs, &copy.mem, u->frames, &out->info);
 	out->info.flags |= STACK_RESULT_COPY;

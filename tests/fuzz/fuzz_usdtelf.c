@@ -28,7 +28,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		goto out;
 	memcpy(copy, data, size_bytes);
 	copy[size_bytes] = '\0';
-	elf_usdt_args((const char *)copy, &args);
+	elf_usdt_args(UNWIND_X86_64, (const char *)copy, &args);
+	check(&args);
+	elf_usdt_args(UNWIND_AARCH64, (const char *)copy, &args);
 	check(&args);
 	source_of_bytes(copy, size_bytes, &s);
 	if (elf_usdt_find(&s, "tests", "twice", probe) > 0 || probe->count > ELF_USDT_SITES_MAX)

@@ -6,7 +6,9 @@
 #include "record/privsep/elf/stap_notes.h"
 
 /* The arguments as format/include/ebprec-mark.h has them; other probes named ebprec:mark differ. */
-static const char mark_args[] = "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9";
+static const char *const mark_args = UNWIND_HERE == UNWIND_AARCH64
+					     ? "8@x0 8@x1 8@x2 8@x3 8@x4 8@x5"
+					     : "8@%rdi 8@%rsi 8@%rdx 8@%rcx 8@%r8 8@%r9";
 
 struct found {
 	struct elf_notes_site *out;

@@ -20,7 +20,7 @@ struct elf_notes_site {
 	uint64_t nop_bytes, semaphore_bytes;
 };
 
-/* How many there are; 0 also for what is no x86-64 ELF file, or broken. */
+/* How many there are; 0 also for what is no ELF file of this machine, or broken. */
 size_t elf_notes_sites(const struct source *file, struct elf_notes_site out[ELF_NOTES_SITES_MAX]);
 
 #endif

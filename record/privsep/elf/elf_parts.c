@@ -5,11 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* x86-64 alone: numbers in the file are as they are here. */
+/* For this machine alone: its numbers have the order of bytes that ours have. */
 static bool is_ours(const Elf64_Ehdr *e)
 {
 	return !memcmp(e->e_ident, ELFMAG, SELFMAG) && e->e_ident[EI_CLASS] == ELFCLASS64 &&
-	       e->e_ident[EI_DATA] == ELFDATA2LSB && e->e_machine == EM_X86_64 &&
+	       e->e_ident[EI_DATA] == ELFDATA2LSB && e->e_machine == ELF_PARTS_MACHINE &&
 	       e->e_phentsize == sizeof(Elf64_Phdr) && e->e_shentsize == sizeof(Elf64_Shdr);
 }
 

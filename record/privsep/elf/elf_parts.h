@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * elf_parts - the segments and sections of an x86-64 ELF file that a stranger wrote
+ * elf_parts - the segments and sections of an ELF file of this machine that a stranger wrote
  *
  * Copied with bounds, never mapped; nothing in them has been checked but their sizes.
  */
@@ -11,7 +11,9 @@
 #include <stdbool.h>
 
 #include "format/reader/source.h"
+#include "format/unwind/arch.h"
 
+#define ELF_PARTS_MACHINE      (UNWIND_HERE == UNWIND_AARCH64 ? EM_AARCH64 : EM_X86_64)
 #define ELF_PARTS_SEGMENTS_MAX 64   /* more are not looked at */
 #define ELF_PARTS_SECTIONS_MAX 4096 /* nor of these */
 
@@ -23,7 +25,7 @@ struct elf_parts {
 	uint32_t names; /* the section with the names of sections */
 };
 
-/* -ENOEXEC: it is no x86-64 ELF file; -ENOMEM.  *out needs no elf_parts_done() then. */
+/* -ENOEXEC: it is no such file; -ENOMEM.  *out needs no elf_parts_done() then. */
 int elf_parts_read(const struct source *file, struct elf_parts *out);
 void elf_parts_done(struct elf_parts *p);
 

@@ -15,7 +15,7 @@
 /*
  * Its offset in the file, as uprobes want it.  Looked for among the dynamic symbols, then in the full
  * table; a global one before a weak and that before a local one, a default version before an old one.
- * -ENOEXEC: no x86-64 ELF file; -ENOENT: no such function; -ENOTUNIQ: several; -EBADMSG: its tables
+ * -ENOEXEC: no ELF file of this machine; -ENOENT: no such function; -ENOTUNIQ: several; -EBADMSG: its tables
  * are broken; -EFBIG: or too large; -ENOMEM.
  */
 int elf_symbol_offset(const struct source *file, const char *name, uint64_t *out);

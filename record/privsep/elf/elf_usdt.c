@@ -2,39 +2,27 @@
 #include "record/privsep/elf/elf_usdt.h"
 
 #include <errno.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/user.h>
 
 #include "record/privsep/elf/stap_notes.h"
 
 /* ---- arguments ---- */
 
-#define REGISTER(name) (offsetof(struct user_regs_struct, name) / 8)
-
-/* By their names of 8, 4, 2 and 1 bytes; the kernel's struct pt_regs begins as user_regs_struct does. */
+/* By their names of 8, 4, 2 and 1 bytes: places in struct pt_regs of x86, in words. */
 static const struct {
 	const char *names[4];
 	uint8_t reg;
 } registers[] = {
-	{ { "rax", "eax", "ax", "al" }, REGISTER(rax) },
-	{ { "rbx", "ebx", "bx", "bl" }, REGISTER(rbx) },
-	{ { "rcx", "ecx", "cx", "cl" }, REGISTER(rcx) },
-	{ { "rdx", "edx", "dx", "dl" }, REGISTER(rdx) },
-	{ { "rsi", "esi", "si", "sil" }, REGISTER(rsi) },
-	{ { "rdi", "edi", "di", "dil" }, REGISTER(rdi) },
-	{ { "rbp", "ebp", "bp", "bpl" }, REGISTER(rbp) },
-	{ { "rsp", "esp", "sp", "spl" }, REGISTER(rsp) },
-	{ { "r8", "r8d", "r8w", "r8b" }, REGISTER(r8) },
-	{ { "r9", "r9d", "r9w", "r9b" }, REGISTER(r9) },
-	{ { "r10", "r10d", "r10w", "r10b" }, REGISTER(r10) },
-	{ { "r11", "r11d", "r11w", "r11b" }, REGISTER(r11) },
-	{ { "r12", "r12d", "r12w", "r12b" }, REGISTER(r12) },
-	{ { "r13", "r13d", "r13w", "r13b" }, REGISTER(r13) },
-	{ { "r14", "r14d", "r14w", "r14b" }, REGISTER(r14) },
-	{ { "r15", "r15d", "r15w", "r15b" }, REGISTER(r15) },
-	{ { "rip", "eip", "ip", "ip" }, REGISTER(rip) },
+	{ { "rax", "eax", "ax", "al" }, 10 },     { { "rbx", "ebx", "bx", "bl" }, 5 },
+	{ { "rcx", "ecx", "cx", "cl" }, 11 },     { { "rdx", "edx", "dx", "dl" }, 12 },
+	{ { "rsi", "esi", "si", "sil" }, 13 },    { { "rdi", "edi", "di", "dil" }, 14 },
+	{ { "rbp", "ebp", "bp", "bpl" }, 4 },     { { "rsp", "esp", "sp", "spl" }, 19 },
+	{ { "r8", "r8d", "r8w", "r8b" }, 9 },     { { "r9", "r9d", "r9w", "r9b" }, 8 },
+	{ { "r10", "r10d", "r10w", "r10b" }, 7 }, { { "r11", "r11d", "r11w", "r11b" }, 6 },
+	{ { "r12", "r12d", "r12w", "r12b" }, 3 }, { { "r13", "r13d", "r13w", "r13b" }, 2 },
+	{ { "r14", "r14d", "r14w", "r14b" }, 1 }, { { "r15", "r15d", "r15w", "r15b" }, 0 },
+	{ { "rip", "eip", "ip", "ip" }, 16 },
 };
 
 /* Parses "%rax" at *text, and moves *text behind it. */
@@ -102,8 +90,59 @@ static bool take_address(const char **text, struct usdt_arg *a)
 	return *(*text)++ == ')';
 }
 
+/* "x0", "w30", "sp" at *text: in struct pt_regs of aarch64 sp is behind x30. */
+static bool take_arm_register(const char **text, uint8_t *out)
+{
+	char *end;
+	unsigned long number;
+
+	if (!strncmp(*text, "sp", 2)) {
+		*out = UNWIND_ARM_SP;
+		*text += 2;
+		return true;
+	}
+	if ((**text != 'x' && **text != 'w') || (*text)[1] < '0' || (*text)[1] > '9')
+		return false;
+	number = strtoul(*text + 1, &end, 10);
+	if (number > UNWIND_ARM_LR)
+		return false;
+	*out = (uint8_t)number;
+	*text = end;
+	return true;
+}
+
+/* "[x1]", "[sp, 16]", "[x1, x2]" at *text. */
+static bool take_arm_address(const char **text, struct usdt_arg *a)
+{
+	a->index = USDT_NO_REG;
+	(*text)++;
+	if (!take_arm_register(text, &a->reg))
+		return false;
+	if (**text == ',') {
+		*text += 1 + strspn(*text + 1, " ");
+		if (!take_arm_register(text, &a->index) && !take_number(text, false, &a->value))
+			return false;
+	}
+	return *(*text)++ == ']';
+}
+
+/* The place of an argument of aarch64: the text behind the '@'. */
+static bool read_arm_place(const char *text, struct usdt_arg *a)
+{
+	if (*text == '[') {
+		a->kind = USDT_MEMORY;
+		return take_arm_address(&text, a) && !*text;
+	}
+	if (*text == '-' || (*text >= '0' && *text <= '9')) {
+		a->kind = USDT_CONST;
+		return take_number(&text, false, &a->value) && !*text;
+	}
+	a->kind = USDT_REG;
+	return take_arm_register(&text, &a->reg) && !*text;
+}
+
 /* One argument, all of it: text ends where it does. */
-static bool read_arg(const char *text, struct usdt_arg *a)
+static bool read_arg(enum unwind_arch arch, const char *text, struct usdt_arg *a)
 {
 	__u64 bytes;
 
@@ -114,6 +153,8 @@ static bool read_arg(const char *text, struct usdt_arg *a)
 	if (bytes != 1 && bytes != 2 && bytes != 4 && bytes != 8)
 		return false;
 	a->bytes = (uint8_t)bytes;
+	if (arch == UNWIND_AARCH64)
+		return read_arm_place(text, a);
 	if (*text == '$') {
 		a->kind = USDT_CONST;
 		text++;
@@ -127,7 +168,18 @@ static bool read_arg(const char *text, struct usdt_arg *a)
 	return take_number(&text, true, &a->value) && take_address(&text, a) && !*text;
 }
 
-void elf_usdt_args(const char *text, struct usdt_args *out)
+/* How long the argument at text is: a blank ends it, but not between brackets. */
+static size_t arg_bytes(const char *text)
+{
+	size_t bytes = strcspn(text, " ["), inside;
+
+	if (text[bytes] != '[')
+		return bytes;
+	inside = bytes + strcspn(text + bytes, "]");
+	return inside + strcspn(text + inside, " ");
+}
+
+void elf_usdt_args(enum unwind_arch arch, const char *text, struct usdt_args *out)
 {
 	char word[128];
 	size_t bytes;
@@ -137,11 +189,11 @@ void elf_usdt_args(const char *text, struct usdt_args *out)
 	     text += strspn(text, " ")) {
 		struct usdt_arg a = { 0 };
 
-		bytes = strcspn(text, " ");
+		bytes = arg_bytes(text);
 		if (bytes < sizeof(word)) {
 			memcpy(word, text, bytes);
 			word[bytes] = '\0';
-			if (read_arg(word, &a))
+			if (read_arg(arch, word, &a))
 				out->arg[out->count] = a;
 		}
 		out->count++;
@@ -171,7 +223,7 @@ static bool take(void *arg, const struct stap_note *n)
 	site = &s->out->sites[s->out->count++];
 	site->nop_bytes = n->nop_bytes;
 	site->semaphore_bytes = n->semaphore_bytes;
-	elf_usdt_args(n->args, &site->args);
+	elf_usdt_args(UNWIND_HERE, n->args, &site->args);
 	return true;
 }
 

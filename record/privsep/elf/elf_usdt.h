@@ -26,13 +26,16 @@ struct elf_usdt_probe {
 };
 
 /*
- * Fills *out, which is written to also on failure.  -ENOEXEC: no x86-64 ELF file; -ENOENT: no such
+ * Fills *out, which is written to also on failure.  -ENOEXEC: no ELF file of this machine; -ENOENT: no such
  * probe; -EOVERFLOW: in more places than there is room for; -ENOMEM.
  */
 int elf_usdt_find(const struct source *file, const char *provider, const char *name,
 		  struct elf_usdt_probe *out);
 
-/* Parses the arguments of a note, "-4@%esi 8@-16(%rbp) 4@$3".  Unsupported forms are USDT_UNKNOWN. */
-void elf_usdt_args(const char *text, struct usdt_args *out);
+/*
+ * Parses the arguments of a note, "-4@%esi 8@-16(%rbp) 4@$3" or, of aarch64, "-4@x1 8@[sp, 16] 4@3".  Unsupported forms are
+ * USDT_UNKNOWN.
+ */
+void elf_usdt_args(enum unwind_arch arch, const char *text, struct usdt_args *out);
 
 #endif

@@ -75,6 +75,7 @@ static void the_table_of_offsets_is_taken_as_it_is(void **state)
 }
 
 /* Its symbol is gone from the stripped file. */
+#ifdef __x86_64__ /* instructions of which are read for that */
 static void the_part_of_the_loop_that_is_elsewhere_is_found_by_jumps(void **state)
 {
 	struct elf_runtime full, stripped;
@@ -85,13 +86,16 @@ static void the_part_of_the_loop_that_is_elsewhere_is_found_by_jumps(void **stat
 	assert_int_equal(full.desc.eval[1].size_bytes, 7);
 	assert_memory_equal(&full.desc, &stripped.desc, sizeof(full.desc));
 }
+#endif
 
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_file_is_understood_when_all_its_facts_agree),
 		cmocka_unit_test(the_table_of_offsets_is_taken_as_it_is),
+#ifdef __x86_64__
 		cmocka_unit_test(the_part_of_the_loop_that_is_elsewhere_is_found_by_jumps),
+#endif
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -122,7 +122,7 @@ static struct image make(void)
 				  .p_filesz = CODE_SIZE,
 				  .p_memsz = CODE_SIZE };
 	Elf64_Ehdr e = { .e_type = ET_DYN,
-			 .e_machine = EM_X86_64,
+			 .e_machine = ELF_PARTS_MACHINE,
 			 .e_phentsize = sizeof(Elf64_Phdr),
 			 .e_shentsize = sizeof(Elf64_Shdr),
 			 .e_phnum = 1,

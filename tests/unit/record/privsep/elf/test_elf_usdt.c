@@ -28,6 +28,9 @@
 #define DATA_OFF  0x2000
 #define BASE_ADDR 0x404000
 
+/* An argument that is this number, as the notes of this machine have it. */
+#define NUMBER(n) (UNWIND_HERE == UNWIND_AARCH64 ? "4@" n : "4@$" n)
+
 enum { SECTION_NONE, SECTION_NOTES, SECTION_BASE, SECTION_NAMES, SECTIONS };
 
 /* ---- arguments ---- */
@@ -76,12 +79,64 @@ static void arguments_are_where_the_note_has_them(void **state)
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		struct usdt_args args;
 
-		elf_usdt_args(cases[i].text, &args);
+		elf_usdt_args(UNWIND_X86_64, cases[i].text, &args);
 		if (args.count != 1 || memcmp(&args.arg[0], &cases[i].want, sizeof(args.arg[0])))
 			fail_msg("%s: %u, kind %u reg %u index %u scale %u value %#llx",
 				 cases[i].text, args.count, args.arg[0].kind, args.arg[0].reg,
 				 args.arg[0].index, args.arg[0].scale,
 				 (unsigned long long)args.arg[0].value);
+	}
+}
+
+static void arguments_of_aarch64_are_where_the_note_has_them(void **state)
+{
+	static const struct {
+		const char *text;
+		struct usdt_arg want;
+	} cases[] = {
+		{ "8@x0", { .kind = USDT_REG, .reg = 0, .bytes = 8 } },
+		{ "-4@x30", { .kind = USDT_REG, .reg = 30, .bytes = 4, .is_signed = 1 } },
+		{ "1@w19", { .kind = USDT_REG, .reg = 19, .bytes = 1 } },
+		{ "8@sp", { .kind = USDT_REG, .reg = 31, .bytes = 8 } },
+		{ "4@3", { .kind = USDT_CONST, .value = 3, .bytes = 4 } },
+		{ "-8@-9",
+		  { .kind = USDT_CONST, .value = (uint64_t)-9, .bytes = 8, .is_signed = 1 } },
+		{ "8@[x1]", { .kind = USDT_MEMORY, .reg = 1, .index = USDT_NO_REG, .bytes = 8 } },
+		{ "-4@[sp, 12]",
+		  { .kind = USDT_MEMORY,
+		    .value = 12,
+		    .reg = 31,
+		    .index = USDT_NO_REG,
+		    .bytes = 4,
+		    .is_signed = 1 } },
+		{ "8@[x29,-16]",
+		  { .kind = USDT_MEMORY,
+		    .value = (uint64_t)-16,
+		    .reg = 29,
+		    .index = USDT_NO_REG,
+		    .bytes = 8 } },
+		{ "8@[x1, x2]", { .kind = USDT_MEMORY, .reg = 1, .index = 2, .bytes = 8 } },
+	};
+	static const char *const unknown[] = {
+		"8@x31", "8@x",      "8@%rdi",     "8@$3",    "8@[x1", "8@[",
+		"8@[]",  "8@[x1, ]", "8@[x1, 2]x", "8@[x1 ]", "4f@s0", "8@[x1, x2, x3]"
+	};
+	struct usdt_args args;
+	char text[80];
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		snprintf(text, sizeof(text), "4@1 %s 4@2", cases[i].text);
+		elf_usdt_args(UNWIND_AARCH64, text, &args);
+		if (args.count != 3 || args.arg[2].value != 2 ||
+		    memcmp(&args.arg[1], &cases[i].want, sizeof(args.arg[1])))
+			fail_msg("%s: %u, kind %u reg %u index %u value %#llx", cases[i].text,
+				 args.count, args.arg[1].kind, args.arg[1].reg, args.arg[1].index,
+				 (unsigned long long)args.arg[1].value);
+	}
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
+		elf_usdt_args(UNWIND_AARCH64, unknown[i], &args);
+		if (args.count < 1 || args.arg[0].kind != USDT_UNKNOWN)
+			fail_msg("%s: %u, kind %u", unknown[i], args.count, args.arg[0].kind);
 	}
 }
 
@@ -124,21 +179,21 @@ static void unknown_arguments_keep_their_place(void **state)
 
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(*unknown); i++) {
 		snprintf(text, sizeof(text), " 4@$1  %s 4@$2 ", unknown[i]);
-		elf_usdt_args(text, &args);
+		elf_usdt_args(UNWIND_X86_64, text, &args);
 		if (args.count != 3 || args.arg[0].value != 1 || args.arg[2].value != 2 ||
 		    args.arg[1].kind != USDT_UNKNOWN)
 			fail_msg("%s: %u, kind %u", unknown[i], args.count, args.arg[1].kind);
 	}
-	elf_usdt_args("", &args);
+	elf_usdt_args(UNWIND_X86_64, "", &args);
 	assert_int_equal(args.count, 0);
 	memset(text, 'x', sizeof(text));
 	text[sizeof(text) - 1] = '\0';
-	elf_usdt_args(text, &args);
+	elf_usdt_args(UNWIND_X86_64, text, &args);
 	assert_int_equal(args.count, 1);
 	assert_int_equal(args.arg[0].kind, USDT_UNKNOWN);
 	for (size_t i = 0; i + 5 < sizeof(text); i += 5)
 		memcpy(text + i, "4@$1 ", 6);
-	elf_usdt_args(text, &args);
+	elf_usdt_args(UNWIND_X86_64, text, &args);
 	assert_int_equal(args.count, PROBE_ARGS_MAX);
 }
 
@@ -190,7 +245,7 @@ static struct image make(uint64_t base, size_t many)
 		  .p_filesz = 0x1000 },
 	};
 	Elf64_Ehdr e = { .e_type = ET_DYN,
-			 .e_machine = EM_X86_64,
+			 .e_machine = ELF_PARTS_MACHINE,
 			 .e_phentsize = sizeof(Elf64_Phdr),
 			 .e_shentsize = sizeof(Elf64_Shdr),
 			 .e_phnum = 2,
@@ -204,13 +259,13 @@ static struct image make(uint64_t base, size_t many)
 	i.bytes = calloc(1, i.size_bytes);
 	assert_non_null(i.bytes);
 	i.notes_off = i.size_bytes;
-	put_note(&i, CODE_ADDR + 0x10, BASE_ADDR, 0, "twice", "4@$1");
+	put_note(&i, CODE_ADDR + 0x10, BASE_ADDR, 0, "twice", NUMBER("1"));
 	put_note(&i, CODE_ADDR + 0x20, BASE_ADDR, DATA_ADDR + 8, "other", "");
-	put_note(&i, CODE_ADDR + 0x30, BASE_ADDR, DATA_ADDR + 4, "twice", "4@$2");
-	put_note(&i, CODE_ADDR + 0x1000, BASE_ADDR, 0, "twice", "4@$3"); /* in no code */
-	put_note(&i, CODE_ADDR, BASE_ADDR, CODE_ADDR, "twice", "4@$4");  /* nor in data */
+	put_note(&i, CODE_ADDR + 0x30, BASE_ADDR, DATA_ADDR + 4, "twice", NUMBER("2"));
+	put_note(&i, CODE_ADDR + 0x1000, BASE_ADDR, 0, "twice", NUMBER("3")); /* in no code */
+	put_note(&i, CODE_ADDR, BASE_ADDR, CODE_ADDR, "twice", NUMBER("4"));  /* nor in data */
 	for (size_t k = 0; k < many; k++)
-		put_note(&i, CODE_ADDR + k, BASE_ADDR, 0, "many", "4@$1");
+		put_note(&i, CODE_ADDR + k, BASE_ADDR, 0, "many", NUMBER("1"));
 	i.notes_size = i.size_bytes - i.notes_off;
 	sections[SECTION_NOTES] = (Elf64_Shdr){
 		.sh_name = 1, .sh_type = SHT_NOTE, .sh_offset = i.notes_off, .sh_size = i.notes_size
@@ -329,6 +384,7 @@ int main(void)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(arguments_are_where_the_note_has_them),
+		cmocka_unit_test(arguments_of_aarch64_are_where_the_note_has_them),
 		cmocka_unit_test(unknown_arguments_keep_their_place),
 		cmocka_unit_test(each_place_of_a_probe_is_found),
 		cmocka_unit_test(what_was_moved_is_found_where_it_is),

@@ -279,7 +279,7 @@ static void put_perf(struct json_writer *j, const struct metric_aggregate *s)
 struct call {
 	uint64_t count;
 	uint32_t nr;
-	bool compat;
+	uint64_t abi;
 };
 
 static int by_count(const void *va, const void *vb)
@@ -288,8 +288,8 @@ static int by_count(const void *va, const void *vb)
 
 	if (a->count != b->count)
 		return a->count > b->count ? -1 : 1;
-	if (a->compat != b->compat)
-		return a->compat ? 1 : -1;
+	if (a->abi != b->abi)
+		return a->abi < b->abi ? -1 : 1;
 	return a->nr < b->nr ? -1 : a->nr > b->nr;
 }
 
@@ -300,7 +300,7 @@ static void put_categories(struct json_writer *j, const struct call *calls, size
 	size_t k;
 
 	for (size_t i = 0; i < count; i++) {
-		name = metric_names_call(calls[i].nr, calls[i].compat);
+		name = metric_names_call(calls[i].nr, calls[i].abi);
 		name = syscall_category_of(name ? name : "");
 		for (k = 0; k + 1 < CATEGORIES && strcmp(syscall_category_at(k), name) != 0; k++)
 			;
@@ -328,7 +328,7 @@ static void put_top_calls(struct json_writer *j, const struct call *calls, size_
 
 	json_writer_begin_array(j, "top_syscalls");
 	for (size_t i = 0; i < count && i < TOP_CALLS && calls[i].count; i++) {
-		metric_names_syscall(calls[i].nr, calls[i].compat, name);
+		metric_names_syscall(calls[i].nr, calls[i].abi, name);
 		json_writer_begin(j, NULL);
 		json_writer_string(j, "name", name);
 		json_writer_u64(j, "count", calls[i].count);
@@ -373,7 +373,7 @@ static int put_syscalls(struct json_writer *j, const struct sample *s)
 		return -ENOMEM;
 	for (size_t i = 0; i < sum->count; i++) {
 		slots = metric_aggregate_slots(sum, i);
-		calls[i].compat = slots[abi] != 0;
+		calls[i].abi = slots[abi];
 		calls[i].nr = (uint32_t)slots[nr];
 		calls[i].count = slots[count];
 	}

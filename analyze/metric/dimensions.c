@@ -12,7 +12,7 @@
 
 static void text_syscall(const uint64_t *values, char out[METRIC_NAMES_BYTES])
 {
-	metric_names_syscall((uint32_t)values[0], values[1] != 0, out);
+	metric_names_syscall((uint32_t)values[0], values[1], out);
 }
 
 static void text_errno(const uint64_t *values, char out[METRIC_NAMES_BYTES])

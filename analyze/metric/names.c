@@ -1,20 +1,36 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* The names of system calls come from the headers of the kernel that this was built with. */
 #include "analyze/metric/names.h"
 
 #include <stdio.h>
 #include <string.h>
 
-static const char *const calls_64[] = {
-#include "analyze/metric/syscalls_64.inc"
+#include "format/base/call_abi.h"
+
+/* From the headers of Linux 6.1.  They are stored, as one machine has not the headers of another one. */
+static const char *const calls_x86_64[] = {
+#include "analyze/metric/calls_x86_64.inc"
 };
-static const char *const calls_32[] = {
-#include "analyze/metric/syscalls_32.inc"
+static const char *const calls_i386[] = {
+#include "analyze/metric/calls_i386.inc"
+};
+static const char *const calls_aarch64[] = {
+#include "analyze/metric/calls_aarch64.inc"
 };
 
-#define LATE_FIRST 450 /* from here on both have the same numbers */
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
-/* Younger than the headers of the oldest system that this is built on (Linux 6.1). */
+static const struct {
+	const char *const *names;
+	size_t count;
+} calls[CALL_ABIS] = {
+	[CALL_ABI_X86_64] = { calls_x86_64, COUNT(calls_x86_64) },
+	[CALL_ABI_I386] = { calls_i386, COUNT(calls_i386) },
+	[CALL_ABI_AARCH64] = { calls_aarch64, COUNT(calls_aarch64) },
+};
+
+#define LATE_FIRST 450 /* from here on all have the same numbers */
+
+/* Younger than these headers. */
 static const char *const calls_late[] = {
 	"set_mempolicy_home_node",
 	"cachestat",
@@ -38,27 +54,24 @@ static const char *const calls_late[] = {
 	"file_setattr",
 };
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-const char *metric_names_call(uint32_t nr, bool compat)
+const char *metric_names_call(uint32_t nr, uint64_t abi)
 {
-	const char *const *calls = compat ? calls_32 : calls_64;
-	size_t count = compat ? COUNT(calls_32) : COUNT(calls_64);
-	const char *name = nr < count ? calls[nr] : NULL;
+	const char *name = abi < CALL_ABIS && nr < calls[abi].count ? calls[abi].names[nr] : NULL;
 
 	if (!name && nr >= LATE_FIRST && nr - LATE_FIRST < COUNT(calls_late))
 		name = calls_late[nr - LATE_FIRST];
 	return name;
 }
 
-void metric_names_syscall(uint32_t nr, bool compat, char out[METRIC_NAMES_BYTES])
+void metric_names_syscall(uint32_t nr, uint64_t abi, char out[METRIC_NAMES_BYTES])
 {
-	const char *name = metric_names_call(nr, compat);
+	const char *bits = abi == CALL_ABI_X86_64 || abi == CALL_ABI_AARCH64 ? "" : " (32-bit)";
+	const char *name = metric_names_call(nr, abi);
 
 	if (name)
-		snprintf(out, METRIC_NAMES_BYTES, "%s%s", name, compat ? " (32-bit)" : "");
+		snprintf(out, METRIC_NAMES_BYTES, "%s%s", name, bits);
 	else
-		snprintf(out, METRIC_NAMES_BYTES, "syscall_%u%s", nr, compat ? " (32-bit)" : "");
+		snprintf(out, METRIC_NAMES_BYTES, "syscall_%u%s", nr, bits);
 }
 
 /* include/linux/errno.h: programs never see them, but the kernel restarts the call. */

@@ -185,7 +185,7 @@ struct walk {
 static int set_category(struct walk *w, const struct metric_table *t, uint64_t *slots)
 {
 	const char *name = metric_names_call((uint32_t)slots[metric_rows_number_slot(t, "nr")],
-					     slots[metric_rows_number_slot(t, "abi")] != 0);
+					     slots[metric_rows_number_slot(t, "abi")]);
 	const char *category = syscall_category_of(name ? name : "");
 	uint32_t text;
 	int err = string_table_add(w->names, category, strlen(category), &text);

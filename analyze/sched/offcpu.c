@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/base/radix_sort.h"
 #include "analyze/input/event/event_iter.h"
@@ -574,7 +575,11 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 		struct stack_counter **out, struct offcpu *o)
 {
 	struct offcpu_times own = { 0 };
-	struct offcpu fresh = { .with_rows = query->rows, .each = query->each };
+	const char *arch = capture_feature_string(c, PERFFILE_ARCH);
+	struct offcpu fresh = { .with_rows = query->rows,
+				.each = query->each,
+				.abi = arch && !strcmp(arch, "aarch64") ? CALL_ABI_AARCH64
+									: CALL_ABI_X86_64 };
 	struct loader l = { .filter = query->filter,
 			    .cpu_attr = query->wall,
 			    .by_period = query->wall_by_period,

@@ -18,6 +18,7 @@
 
 #include "analyze/input/event/filter.h"
 #include "analyze/fold/groups.h"
+#include "format/base/call_abi.h"
 #include "format/base/hash_index.h"
 #include "analyze/fold/sample_chain.h"
 #include "analyze/process/process_model.h"
@@ -70,6 +71,7 @@ struct offcpu {
 	size_t end_count, end_capacity;
 	struct hash_index index;
 	bool with_rows, each; /* as asked */
+	enum call_abi abi;    /* whose numbers those of system calls are */
 	/* With rows: the longest wait of each kind, where none with a stack was as long; else 0.  Owned. */
 	uint64_t *unseen_ns;
 	size_t unseen_count;

@@ -21,7 +21,7 @@ static enum wait_reason reason_of(const struct offcpu *o, const struct stack_tab
 	     node = s->nodes[node].parent)
 		wait_reason_function(
 			&w, string_table_text(names, n->functions[s->nodes[node].frame].name));
-	return wait_reason_end(&w, end->syscall);
+	return wait_reason_end(&w, o->abi, end->syscall);
 }
 
 /* The innermost kernel frame of a wait that is not of the scheduler: the reason stands for those. */

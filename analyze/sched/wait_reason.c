@@ -147,35 +147,54 @@ bool wait_reason_is_scheduler(const char *name)
 	return false;
 }
 
-/* The reason of a system call of x86_64, by its number and 1 (0: none). */
-static enum wait_reason reason_of_syscall(uint16_t syscall)
-{
-	static const struct {
-		uint16_t number;
-		enum wait_reason reason;
-	} calls[] = {
-		/* arch/x86/entry/syscalls/syscall_64.tbl */
-		{ 0, WAIT_REASON_READ },       { 1, WAIT_REASON_WRITE },
-		{ 7, WAIT_REASON_POLL },       { 17, WAIT_REASON_READ },
-		{ 18, WAIT_REASON_WRITE },     { 19, WAIT_REASON_READ },
-		{ 20, WAIT_REASON_WRITE },     { 23, WAIT_REASON_SELECT },
-		{ 34, WAIT_REASON_SIGNAL },    { 35, WAIT_REASON_NANOSLEEP },
-		{ 42, WAIT_REASON_SOCKET },    { 43, WAIT_REASON_SOCKET },
-		{ 44, WAIT_REASON_SOCKET },    { 45, WAIT_REASON_SOCKET },
-		{ 46, WAIT_REASON_SOCKET },    { 47, WAIT_REASON_SOCKET },
-		{ 58, WAIT_REASON_CHILD },     { 61, WAIT_REASON_CHILD },
-		{ 74, WAIT_REASON_FILE },      { 75, WAIT_REASON_FILE },
-		{ 128, WAIT_REASON_SIGNAL },   { 130, WAIT_REASON_SIGNAL },
-		{ 202, WAIT_REASON_FUTEX },    { 230, WAIT_REASON_NANOSLEEP },
-		{ 232, WAIT_REASON_EPOLL },    { 247, WAIT_REASON_CHILD },
-		{ 270, WAIT_REASON_SELECT },   { 271, WAIT_REASON_POLL },
-		{ 281, WAIT_REASON_EPOLL },    { 288, WAIT_REASON_SOCKET },
-		{ 299, WAIT_REASON_SOCKET },   { 307, WAIT_REASON_SOCKET },
-		{ 426, WAIT_REASON_IO_URING }, { 441, WAIT_REASON_EPOLL },
-		{ 449, WAIT_REASON_FUTEX },    { 455, WAIT_REASON_FUTEX },
-	};
+struct call_reason {
+	uint16_t number;
+	enum wait_reason reason;
+};
 
-	for (size_t i = 0; syscall && i < sizeof(calls) / sizeof(calls[0]); i++)
+/* arch/x86/entry/syscalls/syscall_64.tbl */
+static const struct call_reason calls_x86_64[] = {
+	{ 0, WAIT_REASON_READ },       { 1, WAIT_REASON_WRITE },    { 7, WAIT_REASON_POLL },
+	{ 17, WAIT_REASON_READ },      { 18, WAIT_REASON_WRITE },   { 19, WAIT_REASON_READ },
+	{ 20, WAIT_REASON_WRITE },     { 23, WAIT_REASON_SELECT },  { 34, WAIT_REASON_SIGNAL },
+	{ 35, WAIT_REASON_NANOSLEEP }, { 42, WAIT_REASON_SOCKET },  { 43, WAIT_REASON_SOCKET },
+	{ 44, WAIT_REASON_SOCKET },    { 45, WAIT_REASON_SOCKET },  { 46, WAIT_REASON_SOCKET },
+	{ 47, WAIT_REASON_SOCKET },    { 58, WAIT_REASON_CHILD },   { 61, WAIT_REASON_CHILD },
+	{ 74, WAIT_REASON_FILE },      { 75, WAIT_REASON_FILE },    { 128, WAIT_REASON_SIGNAL },
+	{ 130, WAIT_REASON_SIGNAL },   { 202, WAIT_REASON_FUTEX },  { 230, WAIT_REASON_NANOSLEEP },
+	{ 232, WAIT_REASON_EPOLL },    { 247, WAIT_REASON_CHILD },  { 270, WAIT_REASON_SELECT },
+	{ 271, WAIT_REASON_POLL },     { 281, WAIT_REASON_EPOLL },  { 288, WAIT_REASON_SOCKET },
+	{ 299, WAIT_REASON_SOCKET },   { 307, WAIT_REASON_SOCKET }, { 426, WAIT_REASON_IO_URING },
+	{ 441, WAIT_REASON_EPOLL },    { 449, WAIT_REASON_FUTEX },  { 455, WAIT_REASON_FUTEX },
+};
+
+/* include/uapi/asm-generic/unistd.h */
+static const struct call_reason calls_aarch64[] = {
+	{ 22, WAIT_REASON_EPOLL },      { 63, WAIT_REASON_READ },
+	{ 64, WAIT_REASON_WRITE },      { 65, WAIT_REASON_READ },
+	{ 66, WAIT_REASON_WRITE },      { 67, WAIT_REASON_READ },
+	{ 68, WAIT_REASON_WRITE },      { 72, WAIT_REASON_SELECT },
+	{ 73, WAIT_REASON_POLL },       { 82, WAIT_REASON_FILE },
+	{ 83, WAIT_REASON_FILE },       { 95, WAIT_REASON_CHILD },
+	{ 98, WAIT_REASON_FUTEX },      { 101, WAIT_REASON_NANOSLEEP },
+	{ 115, WAIT_REASON_NANOSLEEP }, { 133, WAIT_REASON_SIGNAL },
+	{ 137, WAIT_REASON_SIGNAL },    { 202, WAIT_REASON_SOCKET },
+	{ 203, WAIT_REASON_SOCKET },    { 206, WAIT_REASON_SOCKET },
+	{ 207, WAIT_REASON_SOCKET },    { 211, WAIT_REASON_SOCKET },
+	{ 212, WAIT_REASON_SOCKET },    { 242, WAIT_REASON_SOCKET },
+	{ 243, WAIT_REASON_SOCKET },    { 260, WAIT_REASON_CHILD },
+	{ 269, WAIT_REASON_SOCKET },    { 426, WAIT_REASON_IO_URING },
+	{ 441, WAIT_REASON_EPOLL },     { 449, WAIT_REASON_FUTEX },
+	{ 455, WAIT_REASON_FUTEX },
+};
+
+/* The reason of a system call, by its number and 1 (0: none). */
+static enum wait_reason reason_of_syscall(enum call_abi abi, uint16_t syscall)
+{
+	const struct call_reason *calls = abi == CALL_ABI_AARCH64 ? calls_aarch64 : calls_x86_64;
+	size_t count = abi == CALL_ABI_AARCH64 ? sizeof(calls_aarch64) : sizeof(calls_x86_64);
+
+	for (size_t i = 0; syscall && i < count / sizeof(*calls); i++)
 		if (calls[i].number == syscall - 1)
 			return calls[i].reason;
 	return WAIT_REASON_OTHER;
@@ -197,14 +216,14 @@ void wait_reason_function(struct wait_reasons *w, const char *name)
 		w->found = reason;
 }
 
-enum wait_reason wait_reason_end(const struct wait_reasons *w, uint16_t syscall)
+enum wait_reason wait_reason_end(const struct wait_reasons *w, enum call_abi abi, uint16_t syscall)
 {
 	static const enum wait_reason plain[WAIT_KINDS] = {
 		[WAIT_PREEMPTED] = WAIT_REASON_PREEMPTED, [WAIT_RUN_QUEUE] = WAIT_REASON_RUN_QUEUE,
 		[WAIT_ON_CPU] = WAIT_REASON_ON_CPU,       [WAIT_BEFORE] = WAIT_REASON_BEFORE,
 		[WAIT_UNKNOWN] = WAIT_REASON_UNKNOWN,
 	};
-	enum wait_reason by_call = reason_of_syscall(syscall);
+	enum wait_reason by_call = reason_of_syscall(abi, syscall);
 
 	if (plain[w->kind] != WAIT_REASON_OTHER)
 		return plain[w->kind];

@@ -10,6 +10,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "format/base/call_abi.h"
+
 /* How a thread left the CPU, or what it does now. */
 enum wait_kind {
 	WAIT_SLEEP,
@@ -72,6 +74,7 @@ struct wait_reasons {
 };
 void wait_reason_begin(struct wait_reasons *w, enum wait_kind kind);
 void wait_reason_function(struct wait_reasons *w, const char *name);
-enum wait_reason wait_reason_end(const struct wait_reasons *w, uint16_t syscall);
+/* syscall: its number and 1; 0: none. */
+enum wait_reason wait_reason_end(const struct wait_reasons *w, enum call_abi abi, uint16_t syscall);
 
 #endif

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/metric/names.h"
+#include "format/base/call_abi.h"
 
 static void syscallcat_is_by_name(void **state)
 {
@@ -84,8 +85,8 @@ static void syscallcat_knows_every_name(void **state)
 	const char *name;
 	bool is_other;
 
-	for (uint32_t nr = 0; nr < 1024; nr++) {
-		name = metric_names_call(nr % 512, nr >= 512);
+	for (uint32_t nr = 0; nr < CALL_ABIS * 512; nr++) {
+		name = metric_names_call(nr % 512, nr / 512);
 		if (!name || strcmp(syscall_category_of(name), "other") != 0)
 			continue;
 		is_other = false;

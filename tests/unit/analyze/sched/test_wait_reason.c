@@ -10,7 +10,8 @@
 #include <cmocka.h>
 
 /* functions: innermost first, separated by blanks. */
-static const char *reason(enum wait_kind kind, int syscall, const char *functions)
+static const char *reason(enum call_abi abi, enum wait_kind kind, int syscall,
+			  const char *functions)
 {
 	char copy[256], *save = NULL;
 	struct wait_reasons w;
@@ -19,7 +20,7 @@ static const char *reason(enum wait_kind kind, int syscall, const char *function
 	strcpy(copy, functions);
 	for (char *f = strtok_r(copy, " ", &save); f; f = strtok_r(NULL, " ", &save))
 		wait_reason_function(&w, f);
-	return wait_reason_text(wait_reason_end(&w, (uint16_t)(syscall + 1)));
+	return wait_reason_text(wait_reason_end(&w, abi, (uint16_t)(syscall + 1)));
 }
 
 static void reason_follows_from_stack_then_call_then_state(void **state)
@@ -65,12 +66,18 @@ static void reason_follows_from_stack_then_call_then_state(void **state)
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		const char *got = reason(cases[i].kind, cases[i].syscall, cases[i].functions);
+		const char *got = reason(CALL_ABI_X86_64, cases[i].kind, cases[i].syscall,
+					 cases[i].functions);
 
 		if (strcmp(got, cases[i].want))
 			fail_msg("%d '%s': '%s', not '%s'", cases[i].syscall, cases[i].functions,
 				 got, cases[i].want);
 	}
+	/* The same calls have other numbers elsewhere. */
+	assert_string_equal(reason(CALL_ABI_AARCH64, WAIT_SLEEP, 98, ""), "futex");
+	assert_string_equal(reason(CALL_ABI_AARCH64, WAIT_SLEEP, 63, ""), "read");
+	assert_string_equal(reason(CALL_ABI_AARCH64, WAIT_SLEEP, 202, ""), "socket");
+	assert_string_equal(reason(CALL_ABI_AARCH64, WAIT_SLEEP, 0, ""), "other");
 }
 
 static void every_reason_has_a_name_of_its_own(void **state)

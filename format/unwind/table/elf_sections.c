@@ -217,6 +217,28 @@ static void take_hook(const struct elf_sections_source *s, const struct section 
 					    .sub_end_bytes = (uint32_t)(at + sizeof(sub)) };
 }
 
+/* Stores .plt of aarch64, which begins with stp x16, x30, [sp, #-16]!, perhaps behind bti c. */
+static void take_plt(const struct elf_sections_source *s, const struct section *sec,
+		     struct elf_sections *elf)
+{
+	static const uint8_t bti[] = { 0x5f, 0x24, 0x03, 0xd5 };
+	static const uint8_t push[] = { 0xf0, 0x7b, 0xbf, 0xa9 };
+	uint8_t code[8];
+	uint32_t at;
+
+	if (elf->arch != UNWIND_AARCH64 || sec->type != SHT_PROGBITS || elf->plt.size_bytes ||
+	    sec->size_bytes < MODULE_TABLE_PLT_HEAD_BYTES ||
+	    sec->vaddr > UINT64_MAX - sec->size_bytes ||
+	    read_at(s, sec->off_bytes, code, sizeof(code)))
+		return;
+	at = !memcmp(code, bti, sizeof(bti)) ? sizeof(bti) : 0;
+	if (!memcmp(code + at, push, sizeof(push)))
+		elf->plt = (struct elf_sections_plt){ .vaddr = sec->vaddr,
+						      .size_bytes = sec->size_bytes,
+						      .push_end_bytes = at +
+									(uint32_t)sizeof(push) };
+}
+
 /* Reads the table that Go's runtime unwinds by.  No error: when it fails, the file has no such
  * table. */
 static void take_go(const struct elf_sections_source *s, const struct section *sec,
@@ -285,6 +307,8 @@ static int find_by_section(const struct elf_sections_source *s, struct header *h
 		if (is_named(&sec, ".init", names, strings.size_bytes) ||
 		    is_named(&sec, ".fini", names, strings.size_bytes))
 			take_hook(s, &sec, elf);
+		if (is_named(&sec, ".plt", names, strings.size_bytes))
+			take_plt(s, &sec, elf);
 		take_go(s, &sec, names, strings.size_bytes, elf);
 		if (elf->eh_frame || !is_eh_frame(&sec, names, strings.size_bytes))
 			continue;

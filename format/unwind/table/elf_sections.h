@@ -40,6 +40,13 @@ struct elf_sections_hook {
 	uint32_t sub_end_bytes; /* where the frame is there, from vaddr */
 };
 
+/* Stubs that jump to functions of other files, of aarch64: linkers make no rules for them. */
+struct elf_sections_plt {
+	uint64_t vaddr, size_bytes; /* 0: there are none */
+	uint32_t
+		push_end_bytes; /* where the first stub has put two registers on the stack, from vaddr */
+};
+
 struct elf_sections {
 	enum unwind_arch arch;
 	uint8_t *eh_frame;       /* owned; NULL when the file has none */
@@ -57,6 +64,7 @@ struct elf_sections {
 	struct elf_sections_hook
 		hooks[MODULE_TABLE_MAX_HOOKS]; /* x86_64; by address, none overlap */
 	uint32_t n_hooks;
+	struct elf_sections_plt plt;
 };
 
 /* Describes an open file.  -EINVAL when it is not a regular file, or the errno of fstat(). */

@@ -163,6 +163,28 @@ static int find_go(struct module_table *t, const struct elf_sections *elf)
 	return 0;
 }
 
+/* A stub leaves the stack and the link register as they are, but for the first one, which calls the dynamic linker. */
+static int find_plt(struct module_table *t, const struct elf_sections_plt *plt)
+{
+	const struct unwind_rule leaf = { .cfa = UNWIND_CFA_SP };
+	const struct unwind_rule pushed = {
+		.cfa = UNWIND_CFA_SP,
+		.fp_ra = UNWIND_RA_SAME_WORD << UNWIND_RA_SHIFT,
+		.fp_words = -1,
+		.cfa_off = 16,
+	};
+	uint64_t push_end = plt->vaddr + plt->push_end_bytes,
+		 head_end = plt->vaddr + MODULE_TABLE_PLT_HEAD_BYTES;
+	int err;
+
+	if (!plt->size_bytes)
+		return 0;
+	err = add_known(t, plt->vaddr, push_end, leaf);
+	if (!err)
+		err = add_known(t, push_end, head_end, pushed);
+	return err ? err : add_known(t, head_end, plt->vaddr + plt->size_bytes, leaf);
+}
+
 /*
  * A program's first code often has no rule, as in glibc's dynamic linker, and stacks that reach it
  * are complete. .init and .fini have none either.
@@ -189,7 +211,7 @@ static int find_known(struct module_table *t, const struct elf_sections *elf)
 		if (!err)
 			err = add_known(t, end_pc - 1, end_pc, outside);
 	}
-	return err;
+	return err ? err : find_plt(t, &elf->plt);
 }
 
 /* eh_frame_row_fn: rows come in ascending order. */

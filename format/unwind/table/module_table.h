@@ -44,6 +44,7 @@ enum {
 	MODULE_TABLE_MAX_EXEC = 16,             /* executable segments that are remembered */
 	MODULE_TABLE_START_BYTES = 128,         /* a program's first code is not longer */
 	MODULE_TABLE_MAX_HOOKS = 2,             /* .init and .fini */
+	MODULE_TABLE_PLT_HEAD_BYTES = 32,       /* aarch64: the first stub */
 };
 
 struct module_table;

@@ -26,13 +26,13 @@ static uint64_t open_self(struct env *e, uint64_t pc)
 	return bias;
 }
 
-/* Its own code is covered, and mapped at the address in the table. */
+/* Its own code is covered, and mapped at the address in the table: a function's first instruction. */
 static void this_program(void **state)
 {
 	struct env *e = *state;
 	uint64_t pc = (uintptr_t)&this_program;
 
-	assert_int_equal(off_at(e, pc - open_self(e, pc)), 8); /* a function's first instruction */
+	assert_int_equal(off_at(e, pc - open_self(e, pc)), UNWIND_HERE == UNWIND_X86_64 ? 8 : 0);
 }
 
 /* One function of Go at CODE + 0x1000, behind what .eh_frame covers, in a section of that name. */
@@ -86,6 +86,40 @@ static void code_of_go_is_covered(void **state)
 		assert_int_equal(off_at(e, CODE + 0x1004), i == 2 ? 0 : 32);
 		assert_int_equal(off_at(e, CODE + 0x1014), i == 2 ? 0 : 8);
 		assert_int_equal(off_at(e, CODE + 0x1020), 0);
+	}
+}
+
+/* Stubs of aarch64 at CODE + 0x2000; the first pushes x16 and x30, from its second instruction on if that is a landing. */
+static void stubs_of_aarch64_are_known_by_their_bytes(void **state)
+{
+	enum { STP = 0xa9bf7bf0, BTI = 0xd503245f, ADRP = 0x90000bd0 };
+	static const uint32_t first[][2] = { { STP, ADRP }, { BTI, STP }, { ADRP, STP } };
+	struct env *e = *state;
+	struct file f;
+
+	for (uint32_t i = 0; i < 3; i++) {
+		uint64_t stubs = CODE + 0x2000, pushed = stubs + (i ? 8 : 4);
+
+		begin_file(&f);
+		put_fde(&f, CODE, 0x40, 8, 4, 16);
+		end_file(&f);
+		le16_store(f.data + 18, EM_AARCH64);
+		strcpy((char *)f.data + NAMES_OFF + 11,
+		       ".plt"); /* the first section of all, which has no other use */
+		put_section(f.data + SECTIONS_OFF, 11, SHT_PROGBITS, stubs, EH_OFF + f.eh_bytes,
+			    96);
+		le32_store(f.data + EH_OFF + f.eh_bytes, first[i][0]);
+		le32_store(f.data + EH_OFF + f.eh_bytes + 4, first[i][1]);
+		assert_int_equal(build(e, &f, FILE_BYTES, NULL), 0);
+		assert_int_equal(module_table_find(e->table, stubs)->cfa,
+				 i == 2 ? UNWIND_CFA_END : UNWIND_CFA_SP);
+		assert_int_equal(off_at(e, pushed - 4), 0);
+		assert_int_equal(off_at(e, pushed), i == 2 ? 0 : 16);
+		assert_int_equal(off_at(e, stubs + 28), i == 2 ? 0 : 16);
+		assert_int_equal(off_at(e, stubs + 32), 0);
+		assert_int_equal(module_table_find(e->table, stubs + 92)->cfa,
+				 i == 2 ? UNWIND_CFA_END : UNWIND_CFA_SP);
+		assert_int_equal(module_table_find(e->table, stubs + 96)->cfa, UNWIND_CFA_END);
 	}
 }
 
@@ -214,6 +248,7 @@ int main(void)
 		TEST(program_start_behind_all_rows_is_outermost),
 		TEST(this_program),
 		TEST(code_of_go_is_covered),
+		TEST(stubs_of_aarch64_are_known_by_their_bytes),
 #ifdef __x86_64__
 		TEST(init_and_fini_are_known_by_their_bytes),
 		TEST(init_of_other_bytes_has_no_rule),

@@ -136,8 +136,9 @@ static uint64_t weigh_lists(const struct all *a, enum kind k)
 	return passed;
 }
 
-/* How many samples the expressions of one kind pass.  -ENOMEM. */
-static int weigh_names(const struct all *a, enum kind k, uint64_t *passed)
+/* How many samples the expressions of one kind pass when they are taken for those of another.  -ENOMEM. */
+static int weigh_names_as(const struct all *a, enum kind k, enum name_filter_what what,
+			  uint64_t *passed)
 {
 	struct stack_table copy = a->report.stacks;
 	struct name_filter *one = calloc(1, sizeof(*one));
@@ -152,8 +153,10 @@ static int weigh_names(const struct all *a, enum kind k, uint64_t *passed)
 		       copy.entry_count * sizeof(*copy.entries));
 		for (size_t i = 0; i < a->asked->pick->count; i++)
 			if (a->asked->pick->rules[i].what ==
-			    (enum name_filter_what)(k - KIND_NAMES))
-				one->rules[one->count++] = a->asked->pick->rules[i];
+			    (enum name_filter_what)(k - KIND_NAMES)) {
+				one->rules[one->count] = a->asked->pick->rules[i];
+				one->rules[one->count++].what = what;
+			}
 		err = name_filter_run(one, &copy, &a->report.naming, a->report.names,
 				      a->report.containers, a->groups, a->group_count);
 	}
@@ -162,6 +165,11 @@ static int weigh_names(const struct all *a, enum kind k, uint64_t *passed)
 	free(one);
 	free(copy.entries);
 	return err;
+}
+
+static int weigh_names(const struct all *a, enum kind k, uint64_t *passed)
+{
+	return weigh_names_as(a, k, (enum name_filter_what)(k - KIND_NAMES), passed);
 }
 
 /* ---- what there is ---- */
@@ -392,6 +400,24 @@ static void print_missing(const struct all *a, enum kind k, const char *value,
 	free(line);
 }
 
+/* No innermost function matches --symbol, but callers do. */
+static void note_callers(const struct all *a)
+{
+	const enum kind k = KIND_NAMES + NAME_FILTER_SYMBOL;
+	const struct name_filter *pick = a->asked->pick;
+	uint64_t passed;
+
+	if (name_filter_has(pick, NAME_FILTER_PARENT) ||
+	    weigh_names_as(a, k, NAME_FILTER_PARENT, &passed) || !passed)
+		return;
+	for (size_t i = 0; i < pick->count; i++)
+		if (pick->rules[i].what == NAME_FILTER_SYMBOL)
+			message_note(
+				"  --symbol looks at the innermost function, not at its callers: "
+				"--parent '%s' chooses stacks that have it anywhere",
+				pick->rules[i].text);
+}
+
 /* Notes what a kind of filter that passes nothing by itself asked for. */
 static void explain_kind(struct all *a, enum kind k)
 {
@@ -412,6 +438,8 @@ static void explain_kind(struct all *a, enum kind k)
 			print_missing(a, k, q->pick->rules[i].text, list, count);
 	if (k != KIND_COMM && k < KIND_NAMES)
 		print_missing(a, k, NULL, list, count);
+	if (k == KIND_NAMES + NAME_FILTER_SYMBOL)
+		note_callers(a);
 	free(list);
 }
 

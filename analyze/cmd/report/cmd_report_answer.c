@@ -239,7 +239,6 @@ int cmd_report_answer_write(struct report *r, const struct report_opts *opts,
 void cmd_report_answer_empty(const struct report *r, const struct report_opts *opts,
 			     const struct report_query *query)
 {
-	const struct pick_options *pick = &opts->pick;
 	size_t count;
 	const struct capture_attr *attr = &capture_attrs(r->capture, &count)[query->attr];
 	const char *event = event_name(attr);
@@ -280,8 +279,4 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 	message_note("none of the %" PRIu64 " samples in '%s' passes the filters",
 		     r->stats.event_samples, opts->input);
 	empty_answer_explain(r->capture, query, false);
-	if (pick->symbols.count && !pick->parents.count)
-		message_note("  --symbol looks at the function that ran, not at its callers: "
-			     "--parent '%s' chooses stacks that have it anywhere",
-			     pick->symbols.values[0]);
 }

@@ -249,7 +249,8 @@ static void note_outside(const char *time, const char *path, const struct time_s
 		message_note("  by the clock, in UTC: --time %s,%s",
 			     clock_text(clock, recorded->from_ns, from),
 			     clock_text(clock, recorded->to_ns, to));
-	if (!strpbrk(time, "+%:") && asked->to_ns < recorded->from_ns)
+	if (!strpbrk(time, "+%:") && asked->to_ns < recorded->from_ns &&
+	    asked->from_ns <= recorded->to_ns - recorded->from_ns)
 		message_note("  times since the first sample begin with '+': --time +%.*s,+%s",
 			     (int)strcspn(time, ","), time, strchr(time, ',') + 1);
 }

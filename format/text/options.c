@@ -320,12 +320,12 @@ static bool is_value(const struct option *o, const char *word)
 	       (strspn(word, "0123456789.%") == bytes || has_near_word(o->value_name, word, bytes));
 }
 
-/* The word behind the option is its value; NULL: there is none. */
+/* The word behind the option is its value; NULL: there is none, as before the "--" that ends options. */
 static const char *next_value(struct parse *p, const struct option *o)
 {
 	const char *word = p->next < p->argc ? p->argv[p->next] : NULL;
 
-	if (!word || (may_lack(o) && !is_value(o, word)))
+	if (!word || !strcmp(word, "--") || (may_lack(o) && !is_value(o, word)))
 		return NULL;
 	p->next++;
 	return word;

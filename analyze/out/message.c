@@ -142,6 +142,8 @@ static const char *missing_remedy(const char *path)
 {
 	if (!strcmp(path, "ebprec.data.old"))
 		return " (a second 'ebprec record' here leaves it; or name two captures, BEFORE and AFTER)";
+	if (!strpbrk(path, "./") && !access("ebprec.data", F_OK))
+		return " (this word names the capture; without it 'ebprec.data' is read)";
 	if (strcmp(path, "ebprec.data") != 0)
 		return record_or_name;
 	if (!access("perf.data", F_OK))

@@ -463,6 +463,12 @@ replies() {
 }
 
 @test "words that lack or are too many" {
+	# "--" ends the options: it is no value of the last one.
+	replies 2 "ebprec: option '--output' needs a value (FILE) (see 'ebprec slice --help')" slice good.data --output -- x
+	# A word without an option is a file's name.
+	cp good.data ebprec.data
+	replies 1 "ebprec: cannot open 'proc3': No such file or directory (this word names the capture; without it 'ebprec.data' is read)" \
+		sched proc3
 	replies 2 "ebprec: 'b' is one word too many (see 'ebprec info --help')" info a b
 	: >b.data
 	replies 2 "ebprec: 'b.data' is one word too many: 'ebprec diff' compares two captures, 'ebprec merge' joins them (see 'ebprec report --help')" \

@@ -42,7 +42,7 @@ const struct option opttable[] = {
 	{ OPT_SECONDS, 0, "interval", "SECONDS", AT(interval_ns), 0, 0,
 	  "how often tables are written (default: 1, at least 0.1)" },
 	{ OPT_STRING, 0, "slower", "TIME", AT(slower), 0, 0,
-	  "record each event that takes so long, with its stack: 10ms, 1.5s" },
+	  "record each event that takes this long or longer, with its stack: 10ms, 1.5s" },
 	{ OPT_FLAG, 0, "each", NULL, AT(each), 0, 0, "as --with net:each" },
 	{ OPT_UINT, 0, "sample-bytes", "N", AT(sample_bytes), 1, 1u << 30,
 	  "as --with kmem:sample-bytes=N, and heap's" },

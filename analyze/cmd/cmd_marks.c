@@ -38,9 +38,9 @@ static const struct option marks_options[] = {
 static const struct usage marks_usage = {
 	.command = "marks",
 	.words = "[--summary | --waterfall] [OPTIONS] [[-i] FILE]",
-	.about = "Shows the marks of a capture in the order of time.  A span is what has a\n"
-		 "beginning and an end; it counts where it begins, but a slice has all those\n"
-		 "that reach into it.  Programs make marks by\n"
+	.about = "Shows the marks of a capture in the order of time.  A span has a beginning and\n"
+		 "an end; --time takes those that begin in it, a slice has all that reach into\n"
+		 "it.  Programs make marks by\n"
 		 "#include <ebprec-mark.h> (pkg-config --cflags ebprec-mark), scripts by\n"
 		 "'ebprec mark'.\n",
 	.options = marks_options,

@@ -343,15 +343,15 @@ static void print_left(const struct scrub_args *args, const struct capture *c,
 		return;
 	if (count)
 		message_note("still in it: names of programs and threads (%zu): %s%s%s", count,
-			     comms, count > COMMS_SHOWN ? ", ... (--list: all)" : "",
-			     args->comms.count ? "" : " (--comm)");
+			     comms, count > COMMS_SHOWN ? ", ... (--list prints all)" : "",
+			     args->comms.count ? "" : " (--comm hides some)");
 	if (seen->path_count)
 		message_note("still in it: paths of %zu files%s", seen->path_count,
 			     o->wanted[PSEUDONYM_HOME] ? ", none below /home" : "");
 	if (count_objects(c, EBX_SYMTAB) || count_objects(c, EBX_FILE))
 		message_note(
 			"still in it: names of functions of the kernel, of JIT compilers and interpreters, "
-			"and of %zu bundled files (--symbol)",
+			"and of %zu bundled files (--symbol hides some)",
 			seen->bundled_count);
 	if (count_objects(c, EBX_MOUNTS))
 		message_note("still in it: mounts of file systems (--list prints them)");

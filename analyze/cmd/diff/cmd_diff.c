@@ -449,8 +449,8 @@ static int read_basis(const struct diff_opts *o, struct diff_text *text)
 		text->basis = DIFF_RUN;
 	else
 		return usage_error(&diff_usage,
-				   "option '--normalize' cannot be '%s': 'share', 'run' or 'time' "
-				   "(of a mark: --per NAME)",
+				   "option '--normalize' cannot be '%s': share, run or time was "
+				   "expected (by a span or mark: --per NAME)",
 				   n);
 	return 0;
 }

@@ -72,7 +72,7 @@ static const struct option report_options[] = {
 	{ OPT_FLAG, 0, "waits", NULL, AT(waits), 0, 0,
 	  "a table: which thread waited for what, ended by which, how often, how long, where" },
 	{ OPT_FLAG, 0, "wall", NULL, AT(wall), 0, 0,
-	  "time on and off the CPU together: all that threads lived" },
+	  "time on and off the CPU together: the entire life of each thread" },
 	{ OPT_STRING, 0, "of", "NAME", AT(of), 0, 0,
 	  "stacks of an instrument's events (--with NAME), weighted by its own unit: the time of slow "
 	  "system calls and disk I/O, page faults, bytes of memory" },

@@ -384,54 +384,6 @@ opened() {
 	contains "$(ebprec report --folded -i x.data 2>/dev/null)" 'clock;'
 }
 
-@test "a file that is text, a picture, a program, compressed, empty or a folder is called that" {
-	echo "all: build" >Makefile
-	printf '\x89PNG\r\n\x1a\n%0100d' 0 >shot.png
-	cp /bin/sh program
-	gzip -c /bin/sh >program.gz
-	: >empty
-	mkdir folder
-	while IFS='|' read -r file words; do
-		refuses ebprec report "$file"
-		same "ebprec: cannot open '$file': $words" "$stderr"
-	done <<-'END'
-	Makefile|not a capture, nor perf.data: text (record one with 'ebprec record', or name another)
-	shot.png|not a capture, nor perf.data: a PNG image (record one with 'ebprec record', or name another)
-	program|not a capture, nor perf.data: a program or library, in ELF (record one with 'ebprec record', or name another)
-	program.gz|not a capture, nor perf.data: compressed by gzip (gunzip it first)
-	empty|cut short: the file is empty (record again)
-	folder|Is a directory (name the file in it)
-	END
-}
-
-@test "times before the first sample: the error has the span, and the probable meaning" {
-	gen_capture -o x.data --samples 1000
-	run --separate-stderr ebprec report --time 0,0.0000001 x.data
-	contains "$stderr" "none of the 1000 samples in 'x.data' passes the filters"
-	contains "$stderr" "nothing of 'x.data' is within '--time 0,0.0000001': it is from "
-	contains "$stderr" "times since the first sample begin with '+': --time +0,+0.0000001"
-	run --separate-stderr ebprec report --time +0s,+1ms x.data
-	[[ $stderr != *"begin with"* ]]
-}
-
-@test "--symbol that only callers match: --parent is named" {
-	gen_story x.data <"$BATS_TEST_DIRNAME/../golden/report-story/story"
-	run --separate-stderr ebprec report --symbol do_syscall x.data
-	[[ $stderr != *"--parent"* ]]
-	run --separate-stderr ebprec report --symbol entry_SYSCALL x.data
-	contains "$stderr" "--symbol looks at the function that ran, not at its callers: --parent 'entry_SYSCALL'"
-}
-
-@test "a capture whose event has no samples: the message has an advice" {
-	gen_capture -o x.data --samples 0
-	run --separate-stderr ebprec report x.data
-	contains "$stderr" "has no samples of 'cpu-clock': nothing ran for an entire period while it was recorded (record longer, or with a higher -F)"
-	# A tracepoint has no period.
-	printf '0 comm 7 7 w\n1000 sample 7 7 0 1 u:0x400000\n' | gen_story y.data
-	run --separate-stderr ebprec report -e tracepoint y.data
-	contains "$stderr" "has no samples of 'tracepoint': it did not happen while it was recorded"
-}
-
 @test "--comm takes the name that is shown for a thread without one, -1 included" {
 	printf '%s\n' "10 sample 11 11 0 10 u:0x400100" "12 sample -1 -1 0 10 u:0x400100" >story
 	gen_story x.data <story

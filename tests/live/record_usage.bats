@@ -44,37 +44,6 @@ finished() {
 	same "ebprec: cannot run './script': No such file or directory (the interpreter that it names does not exist)" "$output"
 }
 
-@test "a recording prints when it ends, and how to end it" {
-	ends_by() {
-		local want=$1
-		shift
-		ebprec record "$@" -o x.data 2>err </dev/null || true
-		same "ebprec: recording $want SIGINT (kill -INT PID)" "$(sed -n 's/INT [0-9]*)$/INT PID)/; /: recording [uf]/p' err)"
-		same 0 "$(ebprec info x.data | grep -c 'recording [uf]' || true)"
-	}
-	ends_by "for 0.25 s, or until" -a -d 0.25
-	sleep 0.5 3>&- &
-	ends_by "until process $! ends, or until" -p $!
-	sleep 600 3>&- &
-	ends_by "until process $! ends, for 0.3 s at most, or until" -p $! -d 300ms
-	kill $!
-	# The command comes last.
-	ebprec record -o x.data -- sleep 0.1 2>err </dev/null
-	grep -q "^ebprec: recording until 'sleep' ends, or until SIGINT (kill -INT " err || fail "$(cat err)"
-	ebprec record -q -o x.data -- sleep 0.1 2>err </dev/null
-	same 0 "$(grep -c 'recording until' err || true)"
-}
-
-@test "a duration of nothing is refused" {
-	for zero in 0 0s 0.0 0ms; do
-		status=0
-		timeout 10 ebprec record -a -d $zero -o none.data 2>err || status=$?
-		same 2 "$status"
-		contains "$(cat err)" "option '--duration' needs a time such as 2.5, 300ms or 10m, not '$zero'"
-		[ ! -e none.data ]
-	done
-}
-
 @test "a command sees no file of the recorder's beside the captures" {
 	mkdir empty
 	cd empty

@@ -15,7 +15,7 @@
 		head -c 30000000 /dev/zero | openssl sha256
 		cat /usr/lib/x86_64-linux-gnu/libc.so.6 | xz -1 | wc -c
 	END
-	# What stands before the links is two screens.
+	# The part before the links is two screens.
 	[ "$(sed '/^## More/,$d' "$readme" | wc -l)" -le 80 ]
 	sed -n '/^## Five questions/,/^## Compared/s/^# \(ebprec .*\)/\1/p' "$readme" >commands
 	[ "$(wc -l <commands)" -ge 7 ] || fail "no tour: $(cat commands)"

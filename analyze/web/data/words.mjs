@@ -10,9 +10,9 @@ export function words_percent(part, total) {
 	return (percent >= 99.95 || percent === 0 ? percent.toFixed(0) : percent >= 10 ? percent.toFixed(1) : percent.toFixed(2)) + " %";
 }
 
-// A weight in the page's own unit: samples, period, time_ns, us, bytes ...
+// A weight in the page's own unit: samples, period, time_ns, us, or that of an instrument: ns, bytes ...
 export function words_weight(n, unit) {
-	if (unit === "time_ns")
+	if (unit === "time_ns" || unit === "ns")
 		return words_length(n / 1000);
 	if (unit === "us")
 		return words_length(n);

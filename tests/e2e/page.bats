@@ -151,6 +151,12 @@ agrees() {
 	ebprec report -q --html x.html x.data
 	run node "$BATS_TEST_DIRNAME/../lib/web/compare.mjs" x.html before.data after.data
 	same "noise,real,unsure" "$output"
+	need_bpf
+	# Functions of files without symbols are one row.
+	ebprec record -q -F 997 -o x.data -- sh -c 'i=0; while [ $i -lt 80000 ]; do i=$((i + 1)); done'
+	ebprec report -q --html x.html x.data
+	grep -q '"names: [^0]' x.html
+	node "$BATS_TEST_DIRNAME/../lib/web/compare.mjs" x.html
 }
 
 @test "the page of two captures: each has its stacks, and the changes are those of ebprec diff, with filters and files of other names" {

@@ -7,7 +7,7 @@
 import { list_sum, list_within, map_get } from "../data/lists.mjs";
 import { join_is_part, join_part } from "../data/join.mjs";
 import { count_each, count_slots } from "./count.mjs";
-import { functions_sums } from "./functions.mjs";
+import { functions_outermost, functions_sums } from "./functions.mjs";
 import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
 
 const BLOCKS = 50, BLOCKS_LEAST = 8, LEVEL = 0.05, VARIED_LEAST = 1e-9, WIDTHS = [1, 2, 5, 10];
@@ -134,10 +134,16 @@ function compare_testable(pairs, exposures) {
 	return levels.length || 1;
 }
 
+// The same with one row for all functions of a file that have no name.
+function compare_model(model) {
+	const { frames, objects } = model, files = new Map();
+	return { ...model, frames: { ...frames, row: frames.row.map((row, i) => (frames.reason[i] ? map_get(files, objects.base[frames.object[i]], () => row) : row)) } };
+}
+
 // Rows: frame, row, sum and share by side (before, after), ratio (Infinity: it is new), low, high, result; the largest growth first.
-// filter: its times are not asked.  too_short: too few blocks have samples to know what is chance.
-export function compare_make(model, filter, outermost, before, after) {
-	const counted = [before, after].map((range) => compare_count(model, filter, outermost, range));
+// filter: its times are not asked.  too_short: too few blocks have samples to know what is chance.  row_of: by frame, its row.
+export function compare_make(named, filter, before, after) {
+	const model = compare_model(named), outermost = functions_outermost(model), row_of = model.frames.row, counted = [before, after].map((range) => compare_count(model, filter, outermost, range));
 	const keys = [...new Set(counted.flatMap(({ items }) => [...items.keys()]))].sort((a, b) => a - b), none = { cost: new Float64Array(BLOCKS), samples: 0 };
 	const pairs = keys.map((key) => counted.map(({ items }) => items.get(key) || none).map((item) => ({ ...item, sum: list_sum(item.cost) })));
 	const sides = counted.map(({ total }, i) => {
@@ -146,7 +152,7 @@ export function compare_make(model, filter, outermost, before, after) {
 	});
 	const too_short = sides.some((side) => side.blocks.length < BLOCKS_LEAST), exposures = pairs.map((pair) => compare_exposures(pair, sides));
 	const tested = too_short ? 0 : compare_testable(pairs, exposures), first = new Map();
-	model.frames.row.forEach((row, frame) => map_get(first, row, () => frame));
+	row_of.forEach((row, frame) => map_get(first, row, () => frame));
 	const rows = pairs.map((pair, i) => {
 		const share = pair.map((item, s) => (sides[s].sum > 0 ? item.sum / sides[s].sum : 0));
 		const row = { row: keys[i], frame: first.get(keys[i]), sum: pair.map((item) => item.sum), share, low: 0, high: Infinity, result: 0,
@@ -161,5 +167,5 @@ export function compare_make(model, filter, outermost, before, after) {
 		return row;
 	});
 	rows.sort((a, b) => (b.share[1] - b.share[0]) - (a.share[1] - a.share[0]) || b.sum[1] - a.sum[1] || a.row - b.row);
-	return { rows, too_short, tested };
+	return { rows, too_short, tested, row_of };
 }

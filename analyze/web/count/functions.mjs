@@ -28,7 +28,7 @@ export const FUNCTIONS_ORDERS = {
 
 // By row, from weights by stack: itself, and with all that it called.  node_of: by stack.
 export function functions_sums(model, outermost, weights, node_of) {
-	const { parent, frame, count } = model.nodes, rows = model.frames.row, row_count = rows.length ? rows.at(-1) + 1 : 0;
+	const { parent, frame, count } = model.nodes, rows = model.frames.row, row_count = rows.length;
 	const node = new Float64Array(count), self = new Float64Array(row_count), total = new Float64Array(row_count);
 	for (let i = 0; i < weights.length; i++)
 		node[node_of[i]] += weights[i];

@@ -18,7 +18,7 @@ export function changes_make(app) {
 		["95 % interval", changes_interval, "number"],
 		["is", (row) => COMPARE_RESULTS[row.result]],
 		["object", (row) => objects.base[frames.object[row.frame]]],
-		["function", (row) => profile_name(app, row.frame)],
+		["function", ({ frame }) => (frames.reason[frame] ? "[" + objects.base[frames.object[frame]] + "]" : profile_name(app, frame))],
 	]);
 	const changes = { app, table, command, element: dom_section("changes", "Changes", null, table.element, command.line), update: () => changes_count(changes) };
 	return changes;
@@ -47,8 +47,9 @@ function changes_count({ app, table, command, element }) {
 	const { model } = app, ranges = changes_ranges(app), selection = { ...app.selection, times: [], during: "" };
 	if (element.hidden)
 		return;
-	const { rows, too_short } = compare_make(model, filter_make(model, selection), app.outermost, ...ranges), size = (row) => Math.abs(row.share[1] - row.share[0]);
-	app.changed = new Map(rows.map((row) => [row.row, row]));
+	const { rows, too_short, row_of } = compare_make(model, filter_make(model, selection), ...ranges), size = (row) => Math.abs(row.share[1] - row.share[0]);
+	const by_row = new Map(rows.map((row) => [row.row, row]));
+	app.changed = Array.from(row_of, (row) => by_row.get(row)); // by frame
 	const lacks = model.parts ? null : command_lacks(model, selection), line = lacks ? null : command_compare(model, selection, ranges);
 	command.set(line ? null : lacks || "it takes ranges of one capture each", () => line);
 	table_set(table, rows.sort((a, b) => b.result - a.result || size(b) - size(a) || a.row - b.row), too_short ? "too short to know what is chance" : changes_caption(rows, " functions changed by more than chance"));

@@ -169,7 +169,7 @@ function flame_change(app, frame) {
 	return frame < 0 ? "" : !row || row.result < 2 ? "noname" : row.ratio > 1 ? "grown" : "shrunk";
 }
 
-const flame_changed = ({ changed, model }, frame) => changed?.get(model.frames.row[frame]);
+const flame_changed = ({ changed }, frame) => changed?.[frame];
 
 // ---- the mouse ----
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // compare.mjs PAGE BEFORE AFTER [OPTION...] - the change from the first half of a page's time to the second, or of a page of two captures
 // from one to the other, against `ebprec diff --total` of two captures that have these
+// compare.mjs PAGE - the same of a recording, against the command that the page prints: rows and costs.  The time of a slice is longer than that of its
+// samples, so that blocks begin elsewhere
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 
@@ -10,28 +12,32 @@ import { tree_grow, tree_weigh } from "../../../analyze/web/count/tree.mjs";
 import { command_compare, command_line } from "../../../analyze/web/data/command.mjs";
 import { compare_make, COMPARE_RESULTS } from "../../../analyze/web/count/compare.mjs";
 import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
-import { functions_outermost } from "../../../analyze/web/count/functions.mjs";
 import { page_load } from "./page_file.mjs";
 
 const [page, before, after, ...options] = process.argv.slice(2), model = await page_load(page), half = Math.floor((model.head.span_us + 1) / 2);
-const json = execFileSync("ebprec", ["diff", "-q", "--json", "--total", ...(model.parts ? [] : ["--rename", "none"]), "--min-percent", "0", ...options, before, after], { encoding: "utf8" }), want = JSON.parse(json);
 const ranges = model.parts ? model.parts.map((part) => [part.from_us, part.to_us]) : [[0, half], [half, model.head.span_us + 1]];
-const got = compare_make(model, filter_make(model, filter_all()), functions_outermost(model), ...ranges);
+const json = !before ? execFileSync("sh", ["-c", command_compare(model, filter_all(), ranges) + " --json -q --min-percent 0"], { encoding: "utf8" }) : execFileSync("ebprec", ["diff", "-q", "--json", "--total", ...(model.parts ? [] : ["--rename", "none"]), "--min-percent", "0", ...options, before, after], { encoding: "utf8" }), want = JSON.parse(json);
+const got = compare_make(model, filter_make(model, filter_all()), ...ranges);
 const close = (a, b, what) => assert.ok(a === b || Math.abs(a - b) <= 1e-5 * Math.abs(a) || (a ?? Infinity) === b, what + ": ebprec " + a + ", page " + b);
 
-assert.equal(got.tested, want.tested);
+if (before)
+	assert.equal(got.tested, want.tested);
 assert.equal(got.rows.length, want.rows.length);
 const seen = new Set();
-const rows = new Map(got.rows.map((row) => [model.frames.name[row.frame] + " " + model.objects.base[model.frames.object[row.frame]], row]));
+const base = (frame) => model.objects.base[model.frames.object[frame]], name_of = (frame) => (model.frames.reason[frame] ? "[" + base(frame) + "]" : model.frames.name[frame]) + " " + base(frame);
+const rows = new Map(got.rows.map((row) => [name_of(row.frame), row]));
 for (const row of want.rows) {
 	const name = row.symbol + " " + row.dso, ours = rows.get(name);
 	assert.ok(ours, name);
-	assert.equal(COMPARE_RESULTS[ours.result], row.verdict, name);
+	if (before)
+		assert.equal(COMPARE_RESULTS[ours.result], row.verdict, name);
 	close(row.samples_before, ours.sum[0], name);
 	close(row.samples_after, ours.sum[1], name);
 	close(row.ratio, ours.ratio, name + " ratio");
-	close(row.low, ours.low, name + " low");
-	close(row.high, ours.high, name + " high");
+	if (before) {
+		close(row.low, ours.low, name + " low");
+		close(row.high, ours.high, name + " high");
+	}
 	seen.add(row.verdict);
 }
 // Each capture's part of such a page has its stacks, and both have the commands that were run.

@@ -122,7 +122,7 @@ function count_all(model) {
 	if (model.processes)
 		processes_table(model, sampled);
 	const half = Math.floor(range[1] / 2);
-	compare_make(model, sampled, outermost, [0, half], [half, range[1]]);
+	compare_make(model, sampled, [0, half], [half, range[1]]);
 }
 
 function rows_of(model) {

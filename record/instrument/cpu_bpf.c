@@ -259,18 +259,19 @@ static int cpu_tick(struct instrument_ctx *c, uint64_t now_ns)
 	struct account *a = &c->emit->account;
 	struct cpu_state *s = c->state;
 	struct sample_throttle *t = &s->thinning;
-	uint64_t used_ns;
+	uint64_t used_ns, sampling_ns;
 
 	if (!c->opts->max_overhead || now_ns < t->at_ns + 1000000000)
 		return 0;
 	account_own_cost(a);
-	used_ns = a->own_user_ns + a->own_system_ns + count_costs(c, s);
+	sampling_ns = count_costs(c, s);
+	used_ns = a->own_user_ns + a->own_system_ns + sampling_ns;
 	if (!t->at_ns) {
 		sample_throttle_init(t, c->opts->stack_ns_a_second, c->opts->freq_hz, now_ns,
-				     used_ns);
+				     used_ns, sampling_ns);
 		return 0;
 	}
-	if (!sample_throttle_look(t, now_ns, used_ns))
+	if (!sample_throttle_look(t, now_ns, used_ns, sampling_ns))
 		return 0;
 	s->skel->data->one_of = t->one_of;
 	if (t->one_of > a->thinned_most)

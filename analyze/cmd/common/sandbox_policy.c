@@ -235,7 +235,7 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 
 	if (!p)
 		return NULL;
-	p->network = u->sends || wants_network(u, opts);
+	p->network = u->sends || (u->asks && text_of(u, opts, u->asks)) || wants_network(u, opts);
 	p->terminal = u->draws;
 	p->writes_there = u->sends || (u->in_place && !text_of(u, opts, "output"));
 	p->sources = text_of(u, opts, "annotate");

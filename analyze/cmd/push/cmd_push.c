@@ -13,18 +13,17 @@
 
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/name_options.h"
+#include "analyze/cmd/common/secret_file.h"
 #include "analyze/cmd/common/usage.h"
 #include "analyze/cmd/push/cmd_push.h"
-#include "analyze/base/read_file.h"
 #include "analyze/out/message.h"
 #include "format/base/mmap_array.h"
 #include "format/os/clock.h"
 #include "format/reader/capture.h"
 
-#define AT(field)    offsetof(struct push_opts, field)
-#define SECOND_NS    1000000000ull
-#define SCAN_MS      2000
-#define SECRET_BYTES 4096
+#define AT(field) offsetof(struct push_opts, field)
+#define SECOND_NS 1000000000ull
+#define SCAN_MS   2000
 
 static const struct option push_options[] = {
 	{ OPT_LIST, 0, "to", "URL", AT(to), 0, 0,
@@ -85,23 +84,6 @@ static const struct usage push_usage = {
 
 /* ---- servers ---- */
 
-/* A file that only its owner may read. */
-static int read_secret(const char *path, char **out)
-{
-	struct stat st;
-	int err;
-
-	if (stat(path, &st))
-		return message_error("cannot read '%s': %s", path, strerror(errno));
-	if (st.st_mode & 077)
-		return message_error("cannot use '%s': others may read it (chmod 600)", path);
-	err = read_file_text(path, SECRET_BYTES, out);
-	if (err)
-		return message_error("cannot read '%s': %s", path, strerror(-err));
-	(*out)[strcspn(*out, "\r\n")] = '\0';
-	return 0;
-}
-
 static int add_target(struct push_state *p, size_t i)
 {
 	const struct push_opts *o = p->opts;
@@ -117,7 +99,7 @@ static int add_target(struct push_state *p, size_t i)
 	if (o->tokens.count)
 		secret = o->tokens.values[o->tokens.count == 1 ? 0 : i];
 	if (secret)
-		status = read_secret(secret, &p->secrets[i]);
+		status = secret_file_read(secret, &p->secrets[i]);
 	p->targets[i].secret = p->secrets[i];
 	return status;
 }

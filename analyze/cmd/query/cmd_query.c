@@ -12,6 +12,7 @@
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/diff/cmd_diff.h"
+#include "analyze/cmd/query/cmd_query_fleet.h"
 #include "analyze/cmd/query/query_source.h"
 #include "analyze/cmd/report/cmd_report_options.h"
 #include "analyze/out/message.h"
@@ -25,6 +26,7 @@ struct query_opts {
 	const char *spool, *last, *since, *until, *diff_before;
 	struct option_list inputs;
 	bool services;
+	struct query_fleet_opts fleet;
 	struct report_opts report;
 };
 
@@ -40,6 +42,14 @@ static const struct option own_options[] = {
 	{ OPT_STRING, 0, "until", "TIME", AT(until), 0, 0, "up to then (default: now)" },
 	{ OPT_STRING, 0, "diff-before", "TIME", AT(diff_before), 0, 0,
 	  "what changed since the same length of time so long before, as 1d" },
+	{ OPT_STRING, 0, "from", "URL", AT(fleet.from), 0, 0,
+	  "of a database in place of a spool: clickhouse://HOST/DATABASE" },
+	{ OPT_LIST, 0, "host", "REGEX", AT(fleet.hosts), 0, 0,
+	  "with --from: only hosts of such a name (repeatable)" },
+	{ OPT_STRING, 0, "token-file", "FILE", AT(fleet.token), 0, 0,
+	  "with --from: the secret of the database (mode 0600)" },
+	{ OPT_STRING, 0, "ca", "FILE", AT(fleet.ca), 0, 0,
+	  "with --from: certificates that sign the server's (default: the system's)" },
 	{ OPT_FLAG, 0, "services", NULL, AT(services), 0, 0,
 	  "list the services of this time and their samples, by entire captures" },
 	{ OPT_LIST, 'i', "input", "FILE", AT(inputs), 0, 0,
@@ -49,11 +59,19 @@ static const struct option own_options[] = {
 /* Options of a report that a query has in another form. */
 #define REPLACED "input time last"
 /* Those that a comparison does not have. */
-#define NOT_OF_DIFF                                                                            \
-	"brief baseline svg html-view html-waits with-capture tree bottom-up callers callees " \
-	"annotate asm source-dir process call-graph lines threads children max-depth "         \
-	"fold-recursion system categories off-cpu wakers waits wall of annotations "           \
+#define NOT_OF_DIFF_BUT_SVG                                                                \
+	"brief baseline html-view html-waits with-capture tree bottom-up callers callees " \
+	"annotate asm source-dir process call-graph lines threads children max-depth "     \
+	"fold-recursion system categories off-cpu wakers waits wall of annotations "       \
 	"symbols-report csv period during between"
+#define NOT_OF_DIFF "svg " NOT_OF_DIFF_BUT_SVG
+
+/* Those that a database has no answer to. */
+#define NOT_OF_FLEET                                                                           \
+	NOT_OF_DIFF_BUT_SVG                                                                    \
+	" diff-before spool services input html html-limit sort min-percent pid tid cpu comm " \
+	"cgroup container dso symbol parent idle kernel-threads hide service-rules symfs "     \
+	"debug-dir debuginfod"
 
 /* Its own options and those of a report, behind each other; owned.  NULL: no memory. */
 static struct option *join_options(void)
@@ -89,6 +107,7 @@ static const struct usage query_usage = {
 		"this answer lacks is printed on stderr.\n",
 	.reads = USAGE_READS,
 	.spool = USAGE_SPOOL_READS,
+	.asks = "from",
 	.shows = true,
 };
 
@@ -325,11 +344,37 @@ static int fail_open(const char *dir, int err)
 		dir, strerror(-err));
 }
 
+static int ask_fleet(struct query *q)
+{
+	const struct report_opts *r = &q->opts.report;
+	const struct query_opts usual = { .report = REPORT_OPTS_DEFAULTS };
+	const struct query_fleet_ask ask = {
+		.usage = &q->usage,
+		.opts = &q->opts.fleet,
+		.services = &r->pick.services,
+		.event = r->pick.event,
+		.weight = r->pick.weight,
+		.svg = r->svg,
+		.folded = r->folded,
+		.json = r->json != NULL,
+		.quiet = r->quiet,
+	};
+	struct time_span span;
+	int status;
+
+	if (!usage_has_none(&q->usage, &q->opts, &usual, NOT_OF_FLEET, "--from"))
+		return MESSAGE_USAGE;
+	status = read_span(q, &span);
+	return status ? status : query_fleet_run(&ask, &span);
+}
+
 static int answer(struct query *q)
 {
 	struct time_span span;
 	int status, err;
 
+	if (q->opts.fleet.from)
+		return ask_fleet(q);
 	if (q->opts.inputs.count && !q->opts.services)
 		return usage_error(&q->usage,
 				   "--input goes with --services: 'ebprec report' shows a capture");

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* cmd_query_fleet - `ebprec query --from`: the answer of a database that many hosts push to */
+#ifndef EBPREC_ANALYZE_CMD_QUERY_CMD_QUERY_FLEET_H
+#define EBPREC_ANALYZE_CMD_QUERY_CMD_QUERY_FLEET_H
+
+#include "analyze/cmd/common/usage.h"
+#include "analyze/input/event/time_span.h"
+
+struct query_fleet_opts {
+	const char *from, *token, *ca;
+	struct option_list hosts;
+};
+
+struct query_fleet_ask {
+	const struct usage *usage;
+	const struct query_fleet_opts *opts;
+	const struct option_list *services;
+	const char *event, *weight; /* NULL: not given */
+	const char *svg;            /* a file, or "-"; NULL: none */
+	bool folded, json, quiet;
+};
+
+/* span: Unix time.  The exit status. */
+int query_fleet_run(const struct query_fleet_ask *ask, const struct time_span *span);
+
+#endif

@@ -1,0 +1,70 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec query --from: what a database answers about hosts is what `ebprec report` does of their captures.
+
+load ../../lib/helper
+load servers
+
+setup_file() {
+	cd "$BATS_FILE_TMPDIR" || return
+	need_bpf
+	ebprec record -q -F 997 -o m.data -- \
+		sh -c 'for i in 1 2 3; do gzip -c /usr/bin/git >/dev/null; find /usr/share/doc >/dev/null; done'
+	gen_capture -o old.data --samples 3000 --pids 30
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+	prepare_clickhouse "$BATS_TEST_TMPDIR/data"
+	start_clickhouse
+	# shellcheck disable=SC2154 # prepare_clickhouse sets it
+	database=clickhouse://127.0.0.1:$clickhouse_port/prof
+	ebprec push -q --to "$database" -d "$BATS_TEST_TMPDIR/state" --setup
+	for host in web-1 web-2 db-1; do
+		ebprec push -q --to "$database" -d "$BATS_TEST_TMPDIR/state" --host $host --interval 0.5 -i m.data
+	done
+}
+
+teardown() {
+	end_background
+}
+
+# times COUNT - the folded stacks on stdin, each so many times as often
+times() {
+	awk -v count="$1" '{ n = $NF; sub(/ [0-9]+$/, ""); print $0, n * count }'
+}
+
+@test "folded stacks of one host, and of all, are those of the report" {
+	same "$(ebprec report -q --folded -i m.data)" "$(ebprec query --from "$database" --host 'db-.*' --folded)"
+	same "$(ebprec report -q --folded -i m.data | times 3)" "$(ebprec query --from "$database" --folded)"
+	same "$(ebprec report -q --folded -i m.data | times 2)" "$(ebprec query --from "$database" --host '!^db' --folded)"
+	same "$(ebprec report -q --folded --weight period -i m.data)" \
+		"$(ebprec query --from "$database" --host db-1 --weight period --folded)"
+}
+
+@test "one service" {
+	service=$(ebprec report -q --json --sort service -i m.data | jq -r '.. | objects | .service? // empty' | head -n 1)
+	[ -n "$service" ]
+	same "$(ebprec report -q --folded --service "$service" -i m.data)" \
+		"$(ebprec query --from "$database" --host db-1 --service "$service" --folded)"
+	same "" "$(ebprec query -q --from "$database" --service 'none of this name' --folded)"
+}
+
+@test "a time, a table and a picture" {
+	same "" "$(ebprec query -q --from "$database" --until 2001-01-01T00:00:00 --folded)"
+	ebprec push -q --to "$database" -d "$BATS_TEST_TMPDIR/state" -i old.data # of 2023
+	same 3000 "$(ebprec query --from "$database" --since 2023-11-14T00:00:00 --until 2023-11-15T00:00:00 --folded | weight)"
+	ebprec query --from "$database" --host web-1 --json >table
+	same "$(ebprec report -q --folded -i m.data | weight)" "$(jq '[.. | objects | .self? // empty] | add' table)"
+	ebprec query --from "$database" --svg all.svg
+	grep -q '<svg' all.svg
+	ebprec query --from "$database" | grep -q function
+}
+
+@test "a stack that has not arrived is counted" {
+	ask "DROP TABLE ebprec_stacks" >/dev/null
+	ebprec push -q --to "$database" -d "$BATS_TEST_TMPDIR/state" --setup
+	ebprec query --from "$database" --host db-1 --folded >out 2>err
+	same "$(ebprec report -q --folded -i m.data | weight)" "$(weight '\[stack not yet here\]' <out)"
+	contains "$(cat err)" "are of stacks that have not arrived yet"
+}

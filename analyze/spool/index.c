@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define VERSION 1 /* of the tables: another one is made anew */
@@ -77,10 +78,24 @@ static int ask_number(struct index *x, const char *sql, const char *text)
 	return result;
 }
 
+/* A view or a trigger that somebody put into it would run for as long as they like. */
 static bool is_good(struct index *x)
 {
 	return ask_number(x, "PRAGMA user_version", NULL) == VERSION &&
+	       ask_number(x,
+			  "SELECT group_concat(sql, ';') || ';' FROM "
+			  "(SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY rowid)",
+			  TABLES) == 1 &&
 	       ask_number(x, "PRAGMA quick_check(1)", "ok") == 1;
+}
+
+/* Opening a FIFO would wait for who writes to it. */
+static bool is_file(const char *path, bool *is_there)
+{
+	struct stat st;
+
+	*is_there = !lstat(path, &st);
+	return *is_there && S_ISREG(st.st_mode);
 }
 
 static int open_at(const char *path, int flags, struct index *x)
@@ -134,30 +149,48 @@ static void remove_database(const char *path)
 	free(journal);
 }
 
-static int open_writing(const char *path, struct index *x, bool *was_damaged)
+static void close_database(struct index *x)
 {
-	const bool was_there = !access(path, F_OK);
-	int err = open_at(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, x);
-
-	if (!err && is_good(x))
-		return 0;
 	(void)sqlite3_close(x->db);
 	x->db = NULL;
-	*was_damaged = was_there;
+}
+
+/* One in memory stands for an index that cannot be written, as on a full disk: the spool can be pruned. */
+static int open_anew(const char *path, struct index *x)
+{
+	int err;
+
 	remove_database(path);
 	err = open_at(path, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, x);
-	return err ? err : make_tables(x);
+	if (!err)
+		err = make_tables(x);
+	if (!err)
+		return 0;
+	close_database(x);
+	return open_empty(x);
+}
+
+static int open_writing(const char *path, struct index *x, bool *was_damaged)
+{
+	bool was_there;
+
+	if (is_file(path, &was_there) && !open_at(path, SQLITE_OPEN_READWRITE, x)) {
+		if (is_good(x))
+			return 0;
+		close_database(x);
+	}
+	*was_damaged = was_there;
+	return open_anew(path, x);
 }
 
 static int open_reading(const char *path, struct index *x, bool *was_damaged)
 {
-	const bool was_there = !access(path, F_OK);
+	bool was_there;
 
-	if (was_there && !open_at(path, SQLITE_OPEN_READONLY, x)) {
+	if (is_file(path, &was_there) && !open_at(path, SQLITE_OPEN_READONLY, x)) {
 		if (is_good(x))
 			return 0;
-		(void)sqlite3_close(x->db);
-		x->db = NULL;
+		close_database(x);
 	}
 	*was_damaged = was_there;
 	return open_empty(x);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze/base/read_file.h"
@@ -58,15 +59,36 @@ static bool read_line(char *line, struct spool_removed *out)
 	return true;
 }
 
+/* A capture whose removal failed, or was killed behind its line, gets the same line again. */
+static bool is_repeated(const struct removed_list *l, const struct spool_removed *e)
+{
+	const struct spool_removed *last = l->count ? &l->list[l->count - 1] : NULL;
+
+	return last && *e->name && !strcmp(last->name, e->name) && last->from_ns == e->from_ns &&
+	       last->to_ns == e->to_ns && last->sample_count == e->sample_count &&
+	       last->file_bytes == e->file_bytes;
+}
+
+/* What is no file of ours is as none: a FIFO would be waited for, and the spool has to be kept within its limits. */
+static int read_text(const char *path, char **text)
+{
+	struct stat st;
+	int err = lstat(path, &st) || !S_ISREG(st.st_mode)
+			  ? -ENOENT
+			  : read_file_text(path, READ_BYTES_MAX, text);
+
+	return err == -EFBIG ? -ENOENT : err;
+}
+
 int removed_read(const char *path, struct removed_list *out)
 {
 	struct removed_list fresh = { 0 };
 	struct spool_removed entry;
 	char *text = NULL, *at, *line;
-	int err = read_file_text(path, READ_BYTES_MAX, &text);
+	int err = read_text(path, &text);
 
 	for (at = text; !err && (line = strsep(&at, "\n")) != NULL;)
-		if (read_line(line, &entry))
+		if (read_line(line, &entry) && !is_repeated(&fresh, &entry))
 			err = add_entry(&fresh, &entry);
 	free(text);
 	if (err && err != -ENOENT) {
@@ -146,9 +168,18 @@ static int append(int fd, const char *text, size_t size_bytes)
 	return fdatasync(fd) ? -errno : 0;
 }
 
+static int open_lines(const char *path)
+{
+	struct stat st;
+
+	if (!lstat(path, &st) && !S_ISREG(st.st_mode))
+		(void)remove(path);
+	return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+}
+
 int removed_add(const char *path, const struct spool_removed *entry, struct removed_list *list)
 {
-	int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	int fd = open_lines(path);
 	char *line = NULL;
 	size_t size = 0;
 	off_t bytes;
@@ -167,7 +198,7 @@ int removed_add(const char *path, const struct spool_removed *entry, struct remo
 	if (!err)
 		err = add_entry(list, entry);
 	if (!err && bytes > (off_t)REMOVED_BYTES_MAX)
-		err = rewrite(path, list);
+		(void)rewrite(path, list); /* the line is there; the next one tries again */
 	return err;
 }
 

@@ -22,6 +22,8 @@
 #define REMOVED_NAME "removed"
 /* A recorder writes each second; one that could not for so long has lost events, and its capture is read anew. */
 #define RECORDING_NS 60000000000ULL
+/* Names of threads are anybody's: of a capture with more the index has none, and it is read instead. */
+#define SERVICES_MAX 4096
 #define LOCK_TRIES   20
 #define LOCK_WAIT_NS 100000000
 
@@ -115,10 +117,18 @@ static bool writes(const struct spool *s)
 	return s->access != SPOOL_READ;
 }
 
+/* One from the future is of a clock that was set back meanwhile. */
+static bool is_fresh(const struct spool *s, const struct spool_capture *c)
+{
+	uint64_t a = c->mtime_ns, b = s->now_ns;
+
+	return (a < b ? b - a : a - b) < RECORDING_NS;
+}
+
 static enum spool_state state_of(const struct spool *s, const struct spool_capture *c)
 {
 	if (!c->facts.is_finished)
-		return c->mtime_ns + RECORDING_NS > s->now_ns ? SPOOL_RECORDING : SPOOL_CUT;
+		return is_fresh(s, c) ? SPOOL_RECORDING : SPOOL_CUT;
 	if (c->facts.is_damaged)
 		return SPOOL_DAMAGED;
 	return c->facts.clock_wall_ns ? SPOOL_COMPLETE : SPOOL_UNREADABLE;
@@ -188,14 +198,17 @@ static void read_services(struct spool *s, struct spool_capture *c, const struct
 {
 	struct service_counts services = { 0 }, before = { 0 };
 	int known = row ? index_services(s->index, row->row, &before) : 0;
+	bool fits;
 
 	put_row(s, c, NULL);
 	if (!service_counts_add(capture, NULL, &services)) {
 		service_counts_settle(&services);
 		service_counts_settle(&before);
-		if (row && (known != 1 || !is_right(row, &before, c, &services)))
+		fits = services.count <= SERVICES_MAX;
+		if (row && (known != fits || (fits && !is_right(row, &before, c, &services))))
 			s->check.wrong_rows++;
-		put_row(s, c, &services);
+		if (fits)
+			put_row(s, c, &services);
 	}
 	service_counts_done(&services);
 	service_counts_done(&before);
@@ -507,10 +520,16 @@ static int remove_capture(struct spool *s, const struct spool_capture *c, const 
 	struct spool_removed entry = removal_of(c, why);
 	char *path = spool_path(s, c);
 	int err = path ? removed_add(s->removed_path, &entry, &s->removed) : -ENOMEM;
+	bool is_full = err == -ENOSPC || err == -EDQUOT, has_line = !err;
 
-	if (!err && unlink(path) && errno != ENOENT)
-		err = -errno;
-	if (!err && c->row)
+	if ((!err || is_full) && !unlink(path))
+		err = 0;
+	else if (!err || is_full)
+		err = errno == ENOENT ? 0 : -errno;
+	/* A full disk has room for the line now.  If not, the row of the index tells the next one who opens the spool. */
+	if (!err && is_full)
+		has_line = !removed_add(s->removed_path, &entry, &s->removed);
+	if (!err && has_line && c->row)
 		(void)index_remove(s->index, c->row);
 	free(path);
 	return err;

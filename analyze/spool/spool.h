@@ -13,7 +13,8 @@
  * `removed` get a line; then one process at a time has the spool (-EBUSY).  Without it nothing is written, and an
  * index that cannot be read is as none.
  *
- * A capture that is removed gets its line first, on the disk; a line of a file that is there says nothing.
+ * A capture that is removed gets its line first, on the disk (behind it when the disk is full); a line of a file that is
+ * there says nothing.
  */
 #ifndef EBPREC_ANALYZE_SPOOL_SPOOL_H
 #define EBPREC_ANALYZE_SPOOL_SPOOL_H

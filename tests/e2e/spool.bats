@@ -180,3 +180,19 @@ day='--since 2023-11-14 --until 2023-11-15'
 	same "" "$(grep 'secret.data\|link.data", O_' calls || true)"
 	[ -s spool/index.sqlite ]
 }
+
+@test "a full disk is made free: captures are removed, and are noted" {
+	need_root
+	mount -t tmpfs -o size=400k tmpfs spool 2>/dev/null || skip "may not mount"
+	make_spool
+	cat /dev/zero >spool/fill 2>/dev/null || true
+	run ebprec spool prune --min-free 1M
+	left=$(ls spool/*.data 2>/dev/null || true)
+	removed=$(grep -c 'data.\.$' spool/removed || true)
+	listed=$(ebprec spool --json | jq -c '[.removed[].samples]')
+	umount spool
+	same "0 ebprec: removed 3 captures of '$EBPREC_SPOOL'" "$status $output"
+	same "" "$left"
+	same 3 "$removed"
+	same '[60,40,23]' "$listed"
+}

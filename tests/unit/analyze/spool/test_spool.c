@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -454,8 +455,10 @@ static void many_removals_keep_their_sums_in_a_bounded_file(void **state)
 		fprintf(f, "5\t%u\t3\t0\t0\tage\t%s\t.\n", i, name);
 	assert_int_equal(fclose(f), 0);
 	assert_int_equal(removed_read(in_dir("removed"), &l), 0);
-	for (unsigned i = 0; i < 10; i++)
+	for (unsigned i = 0; i < 10; i++) {
+		e.to_ns = 3000 + i;
 		assert_int_equal(removed_add(in_dir("removed"), &e, &l), 0);
+	}
 	removed_done(&l);
 	assert_int_equal(stat(in_dir("removed"), &st), 0);
 	assert_true(st.st_size <= REMOVED_BYTES_MAX);
@@ -466,6 +469,119 @@ static void many_removals_keep_their_sums_in_a_bounded_file(void **state)
 	assert_int_equal(l.list[0].from_ns, 5);
 	assert_true(l.count < 3000);
 	removed_done(&l);
+}
+
+static void removal_that_is_written_twice_counts_once(void **state)
+{
+	static const char text[] = "5\t9\t3\t0\t7\tage\ta.data\t.\n5\t9\t3\t0\t7\tdisk\ta.data\t.\n"
+				   "5\t9\t4\t0\t7\tage\ta.data\t.\n";
+	struct removed_list l = { 0 };
+
+	(void)state;
+	write_file("removed", text, sizeof(text) - 1);
+	assert_int_equal(removed_read(in_dir("removed"), &l), 0);
+	assert_int_equal(l.count, 2);
+	assert_int_equal(l.list[1].sample_count, 4);
+	removed_done(&l);
+}
+
+static void own_names_of_others_kinds_do_not_stop_the_spool(void **state)
+{
+	struct spool *s;
+	size_t count;
+
+	(void)state;
+	add_two();
+	(void)alarm(20);
+	assert_int_equal(mkfifo(in_dir("index.sqlite"), 0600), 0);
+	assert_int_equal(mkfifo(in_dir("removed"), 0600), 0);
+	assert_two(open_spool(SPOOL_READ));
+	s = open_spool(SPOOL_WRITE);
+	assert_int_equal(spool_prune(s, &(struct spool_limits){ .size_bytes = 1 }, &count), 0);
+	assert_int_equal(count, 2);
+	spool_close(s);
+	(void)alarm(0);
+	assert_int_equal(unlink(in_dir("index.sqlite")), 0);
+	assert_int_equal(mkdir(in_dir("index.sqlite"), 0700), 0);
+	add_two();
+	assert_two(open_spool(SPOOL_WRITE));
+}
+
+static void run_sql(const char *sql)
+{
+	sqlite3 *db;
+
+	assert_int_equal(sqlite3_open(in_dir("index.sqlite"), &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void index_with_a_schema_of_others_is_as_none(void **state)
+{
+	struct spool *s;
+
+	(void)state;
+	add_two();
+	(void)alarm(20);
+	run_sql("PRAGMA user_version = 1; CREATE TABLE services (capture, name, samples);"
+		"CREATE VIEW captures AS WITH RECURSIVE c (id) AS "
+		"(SELECT 1 UNION ALL SELECT id + 1 FROM c) SELECT id, 'x' AS name, 1 AS bytes, 1 AS mtime_ns, "
+		"1 AS inode, 0 AS state, 0 AS error, 0 AS from_ns, 0 AS to_ns, 0 AS clock_ns, 0 AS clock_wall_ns, "
+		"0 AS boot_wall_ns, 0 AS samples, 0 AS lost, 0 AS services_known FROM c");
+	assert_two(open_spool(SPOOL_READ));
+	s = open_spool(SPOOL_CHECK);
+	assert_true(spool_get_check(s)->index_was_damaged);
+	spool_close(s);
+	(void)alarm(0);
+}
+
+static void capture_of_the_future_that_is_not_complete_is_cut(void **state)
+{
+	struct timespec times[2] = { { .tv_sec = time(NULL) + 3600 },
+				     { .tv_sec = time(NULL) + 3600 } };
+	struct spool *s;
+	size_t count;
+
+	(void)state;
+	add_capture("a.data", "one", 1, 5, false);
+	assert_int_equal(utimensat(AT_FDCWD, in_dir("a.data"), times, 0), 0);
+	s = open_spool(SPOOL_READ);
+	assert_int_equal(spool_captures(s, &count)[0].state, SPOOL_CUT);
+	spool_close(s);
+}
+
+/* Threads choose their names. */
+static void index_has_no_services_of_a_capture_with_too_many(void **state)
+{
+	struct service_counts counts = { 0 };
+	struct spool *s;
+	struct bytes b;
+	char comm[16];
+	size_t count;
+
+	(void)state;
+	maker_begin(&maker, false);
+	for (uint32_t i = 0; i < 4097; i++) {
+		snprintf(comm, sizeof(comm), "n%u", i);
+		maker_comm(&maker, 10 + i, comm, MINUTE_NS);
+		maker_sample(&maker, 10 + i, MINUTE_NS + 1000 + i, 0);
+	}
+	assert_int_equal(writer_flush(maker.w, true), 0);
+	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
+	b = maker_bytes(&maker);
+	maker_end(&maker);
+	write_file("a.data", b.data, b.size);
+	free(b.data);
+	spool_close(open_spool(SPOOL_WRITE));
+	assert_int_equal(access(in_dir("index.sqlite"), F_OK), 0);
+	run_sql("CREATE TEMP TABLE none (count CHECK (count = 0));"
+		"INSERT INTO none SELECT count(*) FROM services;");
+	s = open_spool(SPOOL_CHECK);
+	assert_int_equal(spool_get_check(s)->wrong_rows, 0);
+	assert_int_equal(spool_services(s, spool_captures(s, &count), NULL, &counts), 0);
+	assert_int_equal(counts.count, 4097);
+	service_counts_done(&counts);
+	spool_close(s);
 }
 
 static bool is_two(const void *arg, const char *name)
@@ -555,6 +671,11 @@ int main(void)
 		IN_DIR(two_writers_exclude_each_other),
 		IN_DIR(torn_and_foreign_lines_of_removals_are_passed_over),
 		IN_DIR(many_removals_keep_their_sums_in_a_bounded_file),
+		IN_DIR(removal_that_is_written_twice_counts_once),
+		IN_DIR(own_names_of_others_kinds_do_not_stop_the_spool),
+		IN_DIR(index_with_a_schema_of_others_is_as_none),
+		IN_DIR(capture_of_the_future_that_is_not_complete_is_cut),
+		IN_DIR(index_has_no_services_of_a_capture_with_too_many),
 		IN_DIR(selection_has_time_service_and_what_is_missing),
 		cmocka_unit_test(times_are_read_as_people_write_them),
 	};

@@ -14,7 +14,7 @@ import { functions_csv, functions_outermost, functions_table } from "./count/fun
 import { heat_tasks } from "./count/heat.mjs";
 import { KINDS, kinds_of } from "./data/kinds.mjs";
 import { join_is_part, join_models, join_part } from "./data/join.mjs";
-import { list_sum, map_get } from "./data/lists.mjs";
+import { list_numbers, list_sum, list_within, map_get } from "./data/lists.mjs";
 import { link_names, link_names_of, link_read, link_write, LINK_VIEW } from "./data/link.mjs";
 import { marking_make } from "./view/marking.mjs";
 import { measure_make } from "./count/measure.mjs";
@@ -87,9 +87,7 @@ function page_size(app) {
 // of: the instrument whose samples these are; undefined: those of the event.
 function page_make(page, model, of) {
 	/** @type {any} */
-	const app = { page, model, of, ...link_read(""), tree: null, grown: "", filter: null, filter_key: null, zoom: 0, hits: null, self: null, total: null, counted: null, outermost: functions_outermost(model),
-		task_weights: heat_tasks(model), measure: null, sampled_sum: 0, kinds: Array.from({ length: model.frames.count }, (_, frame) => kinds_of(model, frame)), span_us: model.head.span_us + 1, sum: 0, pending: null, controls: {} };
-	const measured = new Map();
+	const app = { page, model, of, ...link_read(""), task_weights: heat_tasks(model), kinds: list_numbers(model.frames.count).map((frame) => kinds_of(model, frame)), span_us: model.head.span_us + 1, controls: {} }, measured = new Map();
 	app.sampled_sum = list_sum(app.task_weights);
 	app.measures = (name) => map_get(measured, name, () => measure_make(model, name));
 	app.measure = app.measures("cpu");
@@ -100,7 +98,10 @@ function page_make(page, model, of) {
 		app.push ||= history;
 		page_change(app, {});
 	};
-	app.select = (from_us, to_us) => app.change({ times: filter_join_times([[Math.max(0, Math.floor(from_us)), Math.min(app.span_us, Math.max(1, Math.ceil(to_us)))]]) }, true);
+	app.select = (from_us, to_us) => {
+		const from = list_within(Math.floor(from_us), 0, app.span_us - 1);
+		app.change({ times: [[from, list_within(Math.ceil(to_us), from + 1, app.span_us)]] }, true);
+	};
 	app.redraw = () => page_change(app, { changes: true });
 	app.find = (frame) => app.change({ search: match_exactly(model.frames.name[frame]) });
 	app.hide = (name) => app.change({ hide: link_names([...new Set([...link_names_of(app.view.hide), name])]) }, true);
@@ -286,7 +287,7 @@ function page_update(app) {
 	(rest !== app.filter_key || app.what.tree ? overview_update : overview_draw)(app.overview);
 	app.filter_key = rest;
 	if (!app.overview.drag) { // while it lasts, pictures follow
-		profile_set(app.profile, functions_table(model, app.outermost, count_by_stack(app.measure.rows, app.tree, sums), app.measure.rows.node));
+		profile_set(app.profile, functions_table(model, app.outermost ||= functions_outermost(model), count_by_stack(app.measure.rows, app.tree, sums), app.measure.rows.node));
 		flame_describe(app.flame);
 		app.chose(app.flame.current);
 	}
@@ -384,7 +385,7 @@ function page_show(app, state) {
 
 function page_shift(app, grow, move) {
 	const { span_us } = app, [from, to] = app.selection.times[0] || [0, span_us], length = to - from, wider = Math.max(1, Math.round(length * grow));
-	const begin = Math.max(0, Math.min(Math.round(from + (length - wider) / 2 + length * move), span_us - 1)), end = Math.min(span_us, begin + wider);
+	const begin = list_within(Math.round(from + (length - wider) / 2 + length * move), 0, span_us - 1), end = Math.min(span_us, begin + wider);
 	app.change({ times: begin === 0 && end === span_us ? [] : [[begin, end]] });
 }
 

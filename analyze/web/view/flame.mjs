@@ -15,7 +15,7 @@ const FLAME_ROW = 18, FLAME_FONT = 11.5, FLAME_TEXT_LEAST = 24, FLAME_ITEMS = 24
 // app: of page.mjs.  Returns what the page shows, and draw().
 export function flame_make(app) {
 	/** @type {any} */
-	const flame = { app, layout: null, current: 0, at: null, hover: null, colors: null, character: 7, tip: dom_tip_make(), note: el("p.quiet", { role: "status" }),
+	const flame = { app, current: 0, tip: dom_tip_make(), note: el("p.quiet", { role: "status" }),
 		canvas: el("canvas", { "aria-hidden": "true",
 			onpointermove: (event) => flame_hover(flame, event, flame_at(flame, event)),
 			onpointerleave: (event) => flame_hover(flame, event, null),

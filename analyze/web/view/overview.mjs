@@ -7,7 +7,7 @@ import { filter_join_times } from "../data/filter.mjs";
 import { link_names_of, link_range } from "../data/link.mjs";
 import { HEAT_ROWS, heat_cells, heat_row } from "../count/heat.mjs";
 import { match_inside } from "../data/match.mjs";
-import { list_join, list_numbers } from "../data/lists.mjs";
+import { list_join, list_numbers, list_within } from "../data/lists.mjs";
 import { marks_lanes } from "../data/marks.mjs";
 import { STATES, states_at, states_strip } from "../count/states.mjs";
 import { words_count, words_fit, words_length, words_moment, words_percent, words_step, words_weight } from "../data/words.mjs";
@@ -15,7 +15,8 @@ import { words_count, words_fit, words_length, words_moment, words_percent, word
 const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3, OVERVIEW_LANES = 12, OVERVIEW_RANGES = 200;
 
 export function overview_make(app) {
-	const overview = { app, open: new Set(), all: false, rows: [], cursor: null, cells: null, columns: 0, drag: null, tip: dom_tip_make(), labels: el("ul.overview-labels"),
+	/** @type {any} */
+	const overview = { app, open: new Set(), rows: [], tip: dom_tip_make(), labels: el("ul.overview-labels"),
 		veil: el("div.overview-veil", { "aria-hidden": "true" }), legend: dom_legend("States of threads", STATES, "state-"), canvas: el("canvas", { "aria-hidden": "true",
 			onpointerdown: (event) => overview_begin(overview, event),
 			onpointermove: (event) => overview_move(overview, event),
@@ -224,7 +225,7 @@ export function overview_draw({ app, veil, cursor, from: begin, to: end }) {
 
 function overview_us({ canvas, from, to }, event) {
 	const box = canvas.getBoundingClientRect(), us = Math.round(from + (event.clientX - box.left) / box.width * (to - from));
-	return Math.max(from, Math.min(to, us));
+	return list_within(us, from, to);
 }
 
 function overview_begin(overview, event) {
@@ -274,7 +275,7 @@ function overview_key(overview, event) {
 	const moved = { ArrowLeft: [row, us - step], ArrowRight: [row, us + step], ArrowUp: [row - 1, us], ArrowDown: [row + 1, us], Home: [row, from], End: [row, to - 1] }[event.key];
 	if (!moved || dom_is_shortcut(event))
 		return;
-	overview_go(overview, { row: Math.max(0, Math.min(moved[0], rows.length - 1)), us: Math.max(from, Math.min(moved[1], to - 1)) });
+	overview_go(overview, { row: list_within(moved[0], 0, rows.length - 1), us: list_within(moved[1], from, to - 1) });
 	event.preventDefault();
 }
 

@@ -274,14 +274,14 @@ static int request(const struct push_target *t, const struct push_batch *b, size
 		   struct push_request *out)
 {
 	const struct push_part *p = &b->parts[part];
-	char settings[160] = "";
+	char settings[PUSH_TEXT_MAX + 160] = "";
 
-	/* One block, so that all of a part's rows are stored or none. */
+	/* Numbers are of a host: others of this sender have the same. */
 	if (t->version >= PUSH_CLICKHOUSE_TOKENS)
 		snprintf(settings, sizeof(settings),
-			 "async_insert=0&insert_deduplication_token=%016" PRIx64 "-%" PRIu64
+			 "async_insert=0&insert_deduplication_token=%016" PRIx64 "-%s-%" PRIu64
 			 "-%s-%" PRIu64 "&",
-			 b->sender, b->seq, p->name, rows_before(b, part));
+			 b->sender, b->host, b->seq, p->name, rows_before(b, part));
 	out->body = p->body.data;
 	out->body_bytes = p->body.size_bytes;
 	out->gzip = true;

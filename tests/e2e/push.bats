@@ -58,6 +58,10 @@ has_all() {
 	same "$before" "$(sums)"
 	push --host other -i a.data
 	same "$((2 * 3000))" "$(sums | cut -d' ' -f2)"
+	# Each host counts its batches from 1, so a token without the host would be that of another's batch.
+	for host in gen other; do
+		grep -q "insert_deduplication_token=[0-9a-f]*-$host-1-samples-0&" server/*samples.headers
+	done
 	same "" "$(ls state/out)"
 }
 

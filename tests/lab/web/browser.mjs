@@ -724,6 +724,24 @@ await test("a page that was truncated or changed reports that in one line, with 
 	await done(page, faults);
 });
 
+await test("an instrument whose part was changed is reported in one line when it is chosen, and all else works", async () => {
+	const html = readFileSync(real, "utf8"), at = html.indexOf('id="of1-3">') + 20;
+	assert.ok(at > 20);
+	writeFileSync(pages + "/damaged-part.html", html.slice(0, at) + (html[at] === "A" ? "B" : "A") + html.slice(at + 1));
+	const { page, faults } = await harness_open(pages + "/damaged-part.html"), select = await page.evaluateHandle(() => [...document.querySelectorAll("select")].find((one) => [...one.options].some((option) => option.value === "off-cpu")));
+	const choose = (value) => select.evaluate((one, name) => {
+		one.value = name;
+		one.dispatchEvent(new Event("change"));
+	}, value);
+	await choose("kmem");
+	await page.waitForFunction(() => document.querySelector(".broken"));
+	assert.match(await harness_text(page, ".broken"), /^This page cannot be shown: .*Its text is below\.$/);
+	await choose("off-cpu");
+	await page.waitForFunction(() => document.querySelector("#h-command ~ .command code").textContent.includes("--off-cpu"));
+	assert.deepEqual(faults, []);
+	await page.browserContext().close();
+});
+
 await test("1,000,000 samples: the time of opening and of a step of the brush (printed, not judged)", async () => {
 	const begin = performance.now(), { page, faults } = await harness_open(big), opened = performance.now() - begin;
 	const steps = await page.evaluate(async () => {

@@ -40,9 +40,7 @@ near() {
 
 @test "valgrind finds the same memory held" {
 	valgrind --leak-check=full --show-leak-kinds=all leaks 2>&1 >/dev/null | tr -d , |
-		awk '/ bytes in .* blocks are / { bytes = $2; blocks = $5 }
-			/ (by|at) .*: leak_/ { held_bytes[$4] += bytes; held_blocks[$4] += blocks } # a block to which a register points is apart
-			END { for (f in held_bytes) print "leaked", f, held_blocks[f], held_bytes[f] }' >found
+		awk -f "$BATS_TEST_DIRNAME/leaked_by_valgrind.awk" >found
 	same "$(sort truth)" "$(sort found)"
 }
 

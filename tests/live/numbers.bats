@@ -50,15 +50,7 @@ by_us() {
 	local columns=$1
 	shift
 	ebprec report -q --period --csv --min-percent 0 --sort dso,symbol "$@" | tr -d '\r' >rows.csv
-	awk -F, -v columns="$columns" 'NR > 1 { sum += $1; self[NR] = $1; total[NR] = $2; dso[NR] = $3; name[NR] = $4 }
-		END {
-			for (i in self)
-				if (dso[i] == "shares")
-					if (columns == "self") {
-						if (self[i]) printf "%s %.2f \n", name[i], 100 * self[i] / sum
-					} else
-						printf "%s %.2f %.2f\n", name[i], 100 * total[i] / sum, 100 * self[i] / sum
-		}' rows.csv | grep -v '@plt ' | sort
+	awk -F, -v columns="$columns" -f "$BATS_TEST_DIRNAME/percent_of_rows.awk" rows.csv | grep -v '@plt ' | sort
 }
 
 @test "self of each function is perf's" {
@@ -133,13 +125,7 @@ samples() {
 }
 
 @test "a process has the threads, mappings, mounts and cgroup of /proc" {
-	python3 -c '
-import threading, time
-for i in range(3):
-    threading.Thread(target=time.sleep, args=(60,)).start()
-open("up", "w")
-end = time.time() + 60
-while time.time() < end: pass' &
+	python3 "$BATS_TEST_DIRNAME/sleepers.py" &
 	pid=$!
 	await test -e up
 	ebprec record -q -a -F 997 -d 0.5 -o process.data

@@ -98,7 +98,7 @@ layers() {
 	analyze/sym/locate: format/base format/os format/payload analyze/sym/elf
 	analyze/sym/dwarf: format/base analyze/sym/elf
 	analyze/sym/symtab: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/dwarf
-	analyze/sym: format/base analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf analyze/sym/symtab
+	analyze/sym: format/base format/os analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf analyze/sym/symtab
 	analyze/input/event: format/base format/text format/unwind format/perf format/payload format/reader analyze/base
 	analyze/input/tracepoint: format/base format/reader analyze/out
 	analyze/input: format/base format/text format/perf format/payload format/reader analyze/base analyze/input/event
@@ -126,7 +126,7 @@ layers() {
 	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/spool analyze/names analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/page analyze/cmd/sandbox
 	analyze/cmd/push: format/base format/os format/perf format/reader analyze/out analyze/input/event analyze/push analyze/cmd/common
 	analyze/cmd/summary: format/base analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
-	analyze/cmd/live: format/text analyze/out analyze/screen analyze/cmd/common
+	analyze/cmd/live: format/text format/os analyze/out analyze/screen analyze/cmd/common
 	analyze/cmd/metrics: format/base format/reader analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/report analyze/export analyze/page analyze/cmd/common analyze/cmd/live
 	analyze/cmd/diff: format/base analyze/out analyze/input analyze/report/diff analyze/cmd/common
 	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/export analyze/cmd/common analyze/cmd/summary analyze/cmd/metrics analyze/cmd/diff

@@ -20,6 +20,7 @@
 #include "analyze/sym/symfile_cache.h"
 #include "format/base/foreign.h"
 #include "format/base/vec.h"
+#include "format/os/clock.h"
 
 #define CHUNK_COUNT 512
 /* Ids of sources that are no files: shares the key space of file ids. */
@@ -489,7 +490,7 @@ uint64_t resolver_file_mtime_ns(const struct resolver *r, uint32_t file)
 	if (!f || !symfile_reopen(r->files.roots.opener, &f->sym, &f->aliases->as, &l))
 		return 0;
 	if (!fstat(l.fd, &st))
-		ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ULL + (uint64_t)st.st_mtim.tv_nsec;
+		ns = clock_timespec_ns(st.st_mtim);
 	located_done(&l);
 	return ns;
 }

@@ -7,12 +7,18 @@
 #include <stdint.h>
 #include <time.h>
 
+static inline uint64_t clock_timespec_ns(struct timespec t)
+{
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+/* 0: it cannot be read. */
 static inline uint64_t clock_ns(clockid_t id)
 {
-	struct timespec ts = { 0 };
+	struct timespec t = { 0 };
 
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000ULL + (uint64_t)ts.tv_nsec;
+	clock_gettime(id, &t);
+	return clock_timespec_ns(t);
 }
 
 /* At most once in every_ns: *last_ns is when it was true last, and is set to now_ns when it is. */

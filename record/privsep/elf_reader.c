@@ -66,12 +66,9 @@ static int hear(struct elf_reader *w, void *to, size_t bytes, uint64_t until_ns)
 
 static uint64_t cpu_ns_of(pid_t pid)
 {
-	struct timespec t;
 	clockid_t clock;
 
-	if (clock_getcpuclockid(pid, &clock) || clock_gettime(clock, &t))
-		return 0;
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+	return clock_getcpuclockid(pid, &clock) ? 0 : clock_ns(clock);
 }
 
 /* ---- its life ---- */

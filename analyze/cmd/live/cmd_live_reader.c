@@ -19,6 +19,7 @@
 #include "analyze/screen/parts.h"
 #include "format/text/escape.h"
 #include "format/text/json_writer.h"
+#include "format/os/clock.h"
 
 #define SECOND_NS     ((uint64_t)1000000000)
 #define HISTORY_COUNT 600 /* seconds */
@@ -52,19 +53,11 @@ struct reader {
 	int status;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * SECOND_NS + (uint64_t)t.tv_nsec;
-}
-
 /* ---- messages ---- */
 
 static void note_cost(struct reader *r, const struct live_message *m)
 {
-	uint64_t now = now_ns(), elapsed = now - r->cost_at_ns;
+	uint64_t now = clock_ns(CLOCK_MONOTONIC), elapsed = now - r->cost_at_ns;
 
 	if (r->cost_at_ns && elapsed)
 		r->facts.own_percent = 100 * (double)(m->cpu_ns - r->cost.cpu_ns) / (double)elapsed;

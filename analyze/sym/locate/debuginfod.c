@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "analyze/sym/locate/file_search_priv.h"
+#include "format/os/clock.h"
 
 /* As <elfutils/debuginfod.h> declares them; the header is not needed to build. */
 typedef void *client;
@@ -39,17 +40,9 @@ struct debuginfod {
 	bool timed_out;
 };
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
 static bool is_late(const struct debuginfod *f)
 {
-	return now_ns() - f->start_ns >= f->opts.limit_ns;
+	return clock_ns(CLOCK_MONOTONIC) - f->start_ns >= f->opts.limit_ns;
 }
 
 /* ISO C has no cast from an object pointer to a function; POSIX has dlsym(). */
@@ -206,7 +199,7 @@ static int get(struct debuginfod *f, const struct buildid *id, enum fetch_kind k
 	int got, err;
 
 	if (!f->start_ns)
-		f->start_ns = now_ns();
+		f->start_ns = clock_ns(CLOCK_MONOTONIC);
 	if (!f->counts.err && is_late(f))
 		f->counts.err = -ETIMEDOUT;
 	if (f->counts.err || !id->size_bytes) {

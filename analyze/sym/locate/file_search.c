@@ -13,6 +13,7 @@
 
 #include "analyze/sym/locate/file_search_priv.h"
 #include "analyze/sym/locate/open_in_root.h"
+#include "format/os/clock.h"
 
 #define VDSO_NAME      "[vdso]"
 #define VDSO_MAX_BYTES 65536
@@ -143,8 +144,7 @@ bool file_search_other_sum(const struct resolver_file *f, int fd)
 static enum name_reason check_facts(const struct resolver_file *f, int fd, const struct stat *st,
 				    bool deleted, bool is_host, enum name_trust *trust)
 {
-	uint64_t mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL +
-			    (uint64_t)st->st_mtim.tv_nsec;
+	uint64_t mtime_ns = clock_timespec_ns(st->st_mtim);
 	bool same_inode = f->id.inode && st->st_ino == f->id.inode,
 	     has_stat = f->size_bytes || f->mtime_ns;
 

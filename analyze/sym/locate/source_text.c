@@ -10,6 +10,7 @@
 
 #include "analyze/sym/locate/debuginfod.h"
 #include "analyze/sym/locate/open_in_root.h"
+#include "format/os/clock.h"
 
 /* ---- finding ---- */
 
@@ -110,8 +111,7 @@ int source_text_read(const struct name_roots *roots, const struct buildid *id, c
 	if (!err)
 		err = find_lines(&fresh);
 	if (!err && fd >= 0)
-		fresh.mtime_ns = (uint64_t)st.st_mtim.tv_sec * 1000000000ULL +
-				 (uint64_t)st.st_mtim.tv_nsec;
+		fresh.mtime_ns = clock_timespec_ns(st.st_mtim);
 	close(fd < 0 ? fetched : fd);
 	if (err)
 		source_text_done(&fresh);

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "format/base/vec.h"
+#include "format/os/clock.h"
 
 #define DELETED " (deleted)"
 
@@ -138,9 +139,7 @@ static bool place_of(const struct deleted_files *g, const struct identity *is, b
 		n = file ? snprintf(out, PATH_MAX, "%s/.build-id/%.2s/%s", g->dir, hex, hex + 2)
 			 : snprintf(out, PATH_MAX, "%s/.build-id/%.2s", g->dir, hex);
 	} else {
-		file_facts_copy_name(&is->sum, is->size_bytes,
-				     (uint64_t)is->changed.tv_sec * 1000000000ULL +
-					     (uint64_t)is->changed.tv_nsec,
+		file_facts_copy_name(&is->sum, is->size_bytes, clock_timespec_ns(is->changed),
 				     name);
 		n = snprintf(out, PATH_MAX, "%s%s", g->dir, file ? name : FILE_FACTS_COPY_DIR);
 	}

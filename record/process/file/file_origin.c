@@ -286,7 +286,7 @@ void file_origin_file(struct file_origin *e, const struct mapping *m, struct fil
 	size_t size;
 
 	f.size_bytes = (uint64_t)st->st_size;
-	f.mtime_ns = (uint64_t)st->st_mtim.tv_sec * 1000000000ULL + (uint64_t)st->st_mtim.tv_nsec;
+	f.mtime_ns = clock_timespec_ns(st->st_mtim);
 	f.sum = facts->sum;
 	f.segment_count = facts->segment_count;
 	memcpy(f.segments, facts->segments, sizeof(f.segments));

@@ -535,13 +535,16 @@ static __always_inline bool walk_foreign(struct walk_state *w, __u64 ids)
 	return true;
 }
 
+/* Frames that are found without memory: on aarch64 the first return address may be in a register. */
+enum { FRAMES_IN_REGISTERS = UNWIND_HERE == UNWIND_AARCH64 ? 2 : 1 };
+
 /* In exec, between the old program and the new: registers of the one, memory of the other. */
 static __always_inline bool walk_between_programs(const struct walk_state *w)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	__u64 word;
 
-	return w->n <= 1 && BPF_CORE_READ_BITFIELD(task, in_execve) &&
+	return w->n <= FRAMES_IN_REGISTERS && BPF_CORE_READ_BITFIELD(task, in_execve) &&
 	       bpf_probe_read_user(&word, sizeof(word), (const void *)w->gprs[SP_REGNO]);
 }
 

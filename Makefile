@@ -13,6 +13,20 @@ COUNT	?= 100000
 SEED	?= 1
 FIRST	?= 0
 
+# The machine to build for: this one, or ARCH=aarch64 by Debian's cross compiler, in a folder of its own below $(O), with
+# the libraries of Debian for that machine in its sysroot/ (scripts/sysroot, which asks for them once).
+BUILD_ARCH := $(shell uname -m)
+ARCH	?= $(BUILD_ARCH)
+CROSS	:= $(filter-out $(BUILD_ARCH),$(ARCH))
+ifneq ($(CROSS),)
+override O := $(O)/$(ARCH)
+SYSROOT	:= $(abspath $(O))/sysroot
+CC	:= $(ARCH)-linux-gnu-gcc --sysroot=$(SYSROOT)
+AR	:= $(ARCH)-linux-gnu-ar
+# Runs a program of that machine on this one.
+EMULATOR := qemu-$(ARCH)-static -L $(SYSROOT)
+endif
+
 CC	?= cc
 CLANG	?= clang
 BPFTOOL	?= $(firstword $(wildcard /usr/sbin/bpftool /usr/bin/bpftool) bpftool)
@@ -88,6 +102,10 @@ ZYDIS	?= -lZydis
 archives = -Wl,-Bstatic $(filter-out -lpthread -lm -lZydis,$(1)) -lbz2 $(if $(filter portable,$(LINK)),-Wl$(comma)-Bdynamic) $(ZYDIS) -lm
 link_libs = $(if $(filter shared,$(LINK)),$(1),$(call archives,$(1)))
 
+# Programs for BPF are compiled for the machine that __TARGET_ARCH_* names, with the kernel's headers for it.
+BPF_TARGET := -target bpf -D__TARGET_ARCH_$(if $(filter aarch64,$(ARCH)),arm64,x86) \
+	$(if $(CROSS),-I$(SYSROOT)/usr/include/$(ARCH)-linux-gnu -I$(SYSROOT)/usr/include,-I/usr/include/$(ARCH)-linux-gnu)
+
 obj	= $(patsubst %.c,$(O)/%.o,$(1))
 unit	= $(foreach name,$(1),$(filter %/test_$(name).c,$(UNIT)))
 prog	= $(patsubst %.c,$(O)/%,$(1))
@@ -97,10 +115,11 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: always all analyze record library man unit tests check check-live check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kills check-foreign \
+.PHONY: always all analyze record library man unit tests check check-aarch64 check-emulated check-live check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kernels-aarch64 check-kernels-emulated check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
 
-all: analyze record library man		## ebprec, ebprec-record, libebprec and the manual (the default)
+# The text of a page does not depend on the machine, and only programs of this one make it.
+all: analyze record library $(if $(CROSS),,man)	## ebprec, ebprec-record, libebprec and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
 record: $(O)/ebprec-record		## ebprec-record alone
 
@@ -151,29 +170,24 @@ $(O)/%.o: %.c $(O)/.flags | $(call have,build-analyzer)
 	@mkdir -p $(@D)
 	$(call show_step,CC,$<)$(CC) $(EB_CFLAGS) $(HARDEN) -I$(O) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/.have-%: scripts/deps
+$(O)/.have-%: scripts/deps $(if $(CROSS),$(O)/sysroot/.complete)
 	@mkdir -p $(@D)
-	@scripts/deps --check $*
+	@$(if $(CROSS),:,scripts/deps --check $*)
 	@touch $@
+
+$(O)/sysroot/.complete: scripts/sysroot scripts/deps
+	@scripts/deps --check cross
+	$(call show_step,SYSROOT,$(@D))scripts/sysroot $(ARCH) $(@D)
 
 # Recorder objects may include any skeleton.
 $(call obj,$(SRCS_record)): | $(call have,build-record) $(SKELS)
 
 $(O)/bpf/%.bpf.o: bpf/%.bpf.c | $(call have,build-record)
 	@mkdir -p $(@D)
-	$(call show_step,BPF,$<)$(CLANG) -g -O2 -target bpf -ffile-prefix-map=$(CURDIR)=. -D__TARGET_ARCH_x86 -I. \
-		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
+	$(call show_step,BPF,$<)$(CLANG) -g -O2 $(BPF_TARGET) -ffile-prefix-map=$(CURDIR)=. -I. -Wall -Werror -MMD -MP -c -o $@ $<
 
 $(O)/bpf/%.skel.h: $(O)/bpf/%.bpf.o
 	$(call show_step,SKEL,$@)( echo '/* NOLINTBEGIN */' && $(BPFTOOL) gen skeleton $< && echo '/* NOLINTEND */' ) > $@
-
-# Names of system calls, from the kernel's headers; where these are of another machine, there are none.
-$(O)/analyze/metric/syscalls_%.inc:
-	@mkdir -p $(@D)
-	$(call show_step,GEN,$@)echo '#include <asm/unistd_$*.h>' | $(CC) -E -dM - 2>/dev/null | \
-		sed -n 's/^#define __NR_\([a-z0-9_]*\) \([0-9]*\)$$/[\2] = "\1",/p' | sort -V >$@
-
-$(O)/analyze/metric/names.o: $(O)/analyze/metric/syscalls_64.inc $(O)/analyze/metric/syscalls_32.inc
 
 # ---- tests ----
 
@@ -190,7 +204,7 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 
 # Programs of known contents that tests of symbols look into.
 $(O)/tests/lib/fixtures/.built: tests/lib/fixtures/build $(wildcard tests/lib/fixtures/*.*) | $(call have,test)
-	$(call show_step,FIXTURE,$(@D))CC='$(CC)' $< $(abspath $(@D)) && touch $@
+	$(call show_step,FIXTURE,$(@D))CC='$(if $(CROSS),cc,$(CC))' TARGET='$(if $(CROSS),$(ARCH)-linux-gnu-)' SYSROOT='$(SYSROOT)' $< $(abspath $(@D)) && touch $@
 
 $(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python elf_v8)): | $(O)/tests/lib/fixtures/.built
 
@@ -239,6 +253,12 @@ tests: $(PRELOADS) $(O)/tests/lab/bench/bench_multiply analyze $(call prog,$(UNI
 
 check: tests				## unit + golden + corpus replay + layers; UPDATE=1 rewrites goldens
 	$(Q)scripts/run-tests.sh $(O) unit golden replay layers
+
+check-aarch64: ## unit tests and goldens of the programs for aarch64, by qemu; minutes; the network once
+	$(Q)$(MAKE) ARCH=aarch64 check-emulated
+
+check-emulated: analyze $(call prog,$(UNIT) $(FUZZ) $(GEN))
+	$(Q)EMULATOR='$(EMULATOR)' scripts/run-tests.sh $(O) unit golden replay
 
 check-waits: all tests $(call have,waits)	## times of threads against the kernel's and libbpf-tools'; a minute; root, BPF
 	$(Q)scripts/run-tests.sh $(O) waits
@@ -305,6 +325,12 @@ check-soak: all				## all instruments at once on a mixed load, TIME=600 s; root 
 
 check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
 	$(Q)scripts/run-tests.sh $(O) kernels
+
+check-kernels-aarch64: analyze $(call have,kernels)	## the same on Debian's kernel for aarch64; ten minutes
+	$(Q)$(MAKE) ARCH=aarch64 check-kernels-emulated
+
+check-kernels-emulated: analyze record $(addprefix $(O)/tests/live/,cached calls ends futexes leaks pingpong refuse shares)
+	$(Q)EBPREC_NATIVE=$(abspath $(patsubst %/$(ARCH),%,$(O))) scripts/run-tests.sh $(O) kernels-aarch64
 
 bench: all tests $(call prog,$(wildcard tests/lab/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/lab/bench/run $(O)
@@ -399,7 +425,7 @@ clean:					## remove the build folder
 
 help:					## this list
 	@echo "targets (V=1 shows commands, O=DIR builds elsewhere, SAN=address,undefined):"
-	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
+	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 16
 
 # What was built of a program for BPF whose source is gone is not made again, though older objects depend on it.
 -include $(filter-out %.bpf.d,$(shell find $(O) -path $(O)/starts -prune -o -type f -name '*.d' -print 2>/dev/null)) \
@@ -433,8 +459,7 @@ $(O)/tests/lab/bench/%: $(O)/tests/lab/bench/%.o $(O)/libformat.a
 # The step function for BPF: that it compiles, and that the verifier takes it.
 $(O)/tests/lab/bpf/%.bpf.o: tests/lab/bpf/%.bpf.c
 	@mkdir -p $(@D)
-	$(call show_step,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 -I. \
-		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -MMD -MP -c -o $@ $<
+	$(call show_step,BPF,$<)$(CLANG) -g -O2 $(BPF_TARGET) -I. -Wall -Werror -MMD -MP -c -o $@ $<
 
 # The example of docs/instruments/custom.md.
 $(O)/tests/lab/bpf/custom.bpf.c: docs/instruments/custom.md
@@ -442,13 +467,12 @@ $(O)/tests/lab/bpf/custom.bpf.c: docs/instruments/custom.md
 	$(call show_step,GEN,$@)sed -n '/^```c$$/,/^```$$/p' $< | grep -v '^```' >$@
 
 $(O)/tests/lab/bpf/custom.bpf.o: $(O)/tests/lab/bpf/custom.bpf.c
-	$(call show_step,BPF,$<)$(CLANG) -g -O2 -target bpf -D__TARGET_ARCH_x86 \
-		-I/usr/include/$(shell uname -m)-linux-gnu -Wall -Werror -c -o $@ $<
+	$(call show_step,BPF,$<)$(CLANG) -g -O2 $(BPF_TARGET) -Wall -Werror -c -o $@ $<
 
 # Objects that break its contract; that of nobtf has no types.
 $(O)/tests/lab/bpf/refused_%.bpf.o: tests/lab/bpf/refused.bpf.c
 	@mkdir -p $(@D)
-	$(call show_step,BPF,$@)$(CLANG) $(if $(filter nobtf,$*),,-g) -O2 -target bpf -DCASE_$* -I/usr/include/$(shell uname -m)-linux-gnu -Wall \
+	$(call show_step,BPF,$@)$(CLANG) $(if $(filter nobtf,$*),,-g) -O2 $(BPF_TARGET) -DCASE_$* -Wall \
 		-Wno-null-dereference -c -o $@ $<
 
 $(O)/tests/lab/bpf/load_%: $(O)/tests/lab/bpf/load_%.o $(O)/tests/lab/bpf/%.bpf.o

@@ -6,6 +6,7 @@
 # A case is a folder tests/golden/NAME with `cmd` (a piece of shell, run in that folder, with
 # ebprec and the generators in PATH and $TMP an empty folder) and `expected`: its standard output,
 # then its standard error with "stderr: " before each line, then "exit: N" unless N is 0.
+# With EMULATOR in the environment, a command, it runs these programs.
 # UPDATE=1 rewrites `expected`; read the diff before you commit it.  Prints TAP.
 set -eu
 
@@ -19,7 +20,18 @@ cd golden
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 export LC_ALL=C TZ=UTC COLUMNS=80 NO_COLOR=1
-export PATH="$bin:$bin/tests/lib/gen:$PATH"
+if [ -n "${EMULATOR:-}" ]; then
+	mkdir "$work/run"
+	export EBPREC_SANDBOX=0 # emulators of programs take no seccomp filter
+	for program in "$bin/ebprec" "$bin"/tests/lib/gen/gen_*; do
+		case $program in *.*) continue ;; esac
+		printf '#!/bin/sh\nexec %s %s "$@"\n' "$EMULATOR" "$program" >"$work/run/${program##*/}"
+	done
+	chmod +x "$work/run"/*
+	export PATH="$work/run:$PATH"
+else
+	export PATH="$bin:$bin/tests/lib/gen:$PATH"
+fi
 
 # Writes what the case NAME prints to $work/got.
 run_case() {

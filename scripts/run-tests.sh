@@ -10,7 +10,8 @@
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
-# fetches).  Every test program speaks TAP into BUILD_DIR/test-logs/; a program that crashes, hangs
+# fetches), kernels-aarch64 (the same of that machine).  With EMULATOR in the environment, a command, the programs of unit, golden and replay are those of
+# another machine, and it runs them.  Every test program speaks TAP into BUILD_DIR/test-logs/; a program that crashes, hangs
 # or stops early counts as failed.  The last line is "N passed, N failed, N skipped"; status 1 when
 # something failed.
 set -eu
@@ -49,10 +50,22 @@ run() {
 	printf '%-40s %4d passed, %d failed, %d skipped, %d s\n' "$name$kind" "$1" "$2" "$3" $(($(date +%s) - began_s))
 }
 
+# lacks TEST - prints why the emulator cannot run it; nothing: it can, or there is none
+lacks() {
+	[ -z "${EMULATOR:-}" ] || awk -v test="$1" '$1 == test { sub(/^[^\t]*\t*/, ""); print }' scripts/emulator-lacks
+}
+
 run_unit() {
 	for source in $(find tests/unit -name 'test_*.c' | sort); do
 		test=${source%.c}
-		run "${test#tests/}" 300 env CMOCKA_MESSAGE_OUTPUT=TAP "$build/$test"
+		lacking=$(lacks "${test#tests/unit/}")
+		[ -z "$lacking" ] || {
+			echo "${test#tests/}: left out, the emulator lacks $lacking"
+			add_result 0 0 1
+			continue
+		}
+		# shellcheck disable=SC2086 # words
+		run "${test#tests/}" 300 env "EBPREC_BUILD=$build" CMOCKA_MESSAGE_OUTPUT=TAP ${EMULATOR:-} "$build/$test"
 	done
 }
 
@@ -60,7 +73,8 @@ run_replay() {
 	for source in tests/fuzz/fuzz_*.c; do
 		[ -e "$source" ] || continue
 		target=$(basename "$source" .c)
-		run "replay/$target" 300 "$build/tests/fuzz/$target" "tests/fuzz/corpus/$target"/*
+		# shellcheck disable=SC2086 # words
+		run "replay/$target" 300 ${EMULATOR:-} "$build/tests/fuzz/$target" "tests/fuzz/corpus/$target"/*
 	done
 }
 
@@ -141,6 +155,23 @@ run_kernels() {
 	done
 }
 
+# The same of another machine, by programs that were built for it.
+run_kernels_aarch64() {
+	{
+		tests/lab/kernels/fetch "$build/kernels" aarch64 &&
+			scripts/sysroot aarch64 "$build/guest" base-files bash busybox-static coreutils dash python3 util-linux xz-utils
+	} || {
+		echo "kernels-aarch64: cannot fetch them, see above" >&2
+		add_result 0 1 0
+		return
+	}
+	for release in "$build"/kernels/*/release; do
+		dir=$(dirname "$release")
+		EBPREC_BUILD=$build EBPREC_KERNEL=$dir EBPREC_GUEST=$build/guest \
+			run "kernels-aarch64/$(basename "$dir")" 2400 bats --tap tests/lab/kernels/aarch64.bats
+	done
+}
+
 # set_build BUILD_DIR - where the programs of the suites that follow are
 set_build() {
 	build=$(cd "$1" && pwd)
@@ -165,6 +196,7 @@ run_suites() {
 		waits | go) run_bats "$suite" ;;
 		live) run_live ;;
 		kernels) run_kernels ;;
+		kernels-aarch64) run_kernels_aarch64 ;;
 		--wait) finish_beside ;;
 		--) break ;;
 		*)

@@ -104,7 +104,7 @@ static __attribute__((noinline)) void walk_here(struct self *s, size_t copy_byte
 {
 	static uint8_t copy_of_stack[COPY_BYTES];
 	struct walk_stack walk = {
-		.arch = UNWIND_X86_64, .lookup = lookup, .ctx = s, .frame_max = frame_max
+		.arch = UNWIND_HERE, .lookup = lookup, .ctx = s, .frame_max = frame_max
 	};
 	struct unwind_copy copy;
 	struct unwind_regs regs;
@@ -112,8 +112,12 @@ static __attribute__((noinline)) void walk_here(struct self *s, size_t copy_byte
 	struct iovec to = { .iov_base = copy_of_stack }, from;
 
 	*witness_count = backtrace(witness, FRAMES);
+#ifdef __x86_64__
 	__asm__ volatile("lea 0(%%rip), %0; mov %%rsp, %1; mov %%rbp, %2"
 			 : "=&r"(pc), "=&r"(sp), "=&r"(fp));
+#else
+	__asm__ volatile("adr %0, .; mov %1, sp; mov %2, x29" : "=&r"(pc), "=&r"(sp), "=&r"(fp));
+#endif
 	base = sp - 128;
 	if (copy_bytes > s->stack_end - base)
 		copy_bytes = s->stack_end - base;

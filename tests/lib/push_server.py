@@ -83,14 +83,14 @@ def next_step():
     return lines[0].strip()
 
 
-def store(path, headers, data):
+def store(path, full_path, headers, data):
     global stored
     stored += 1
     name = os.path.join(folder, "%d.%s" % (stored, re.sub(r"[^a-z]+", "_", path.lower()).strip("_")))
     with open(name, "wb") as f:
         f.write(data)
     with open(name + ".headers", "w") as f:
-        f.write(path + "\n" + str(headers))
+        f.write(full_path + "\n" + str(headers))
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -156,7 +156,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
                     take_samples(data)
                 if "ebprec_batches" in self.path:
                     take_batches(data)
-                store(self.path.split("?")[0] + ("/" + self.path.split("ebprec_")[1].split("%")[0] if "ebprec_" in self.path else ""), self.headers, data)
+                store(self.path.split("?")[0] + ("/" + self.path.split("ebprec_")[1].split("%")[0] if "ebprec_" in self.path else ""), self.path, self.headers, data)
             if step == "drop":
                 self.close_connection = True
                 self.connection.close()

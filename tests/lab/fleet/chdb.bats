@@ -13,6 +13,7 @@ setup() {
 	mkdir server
 	NODE_PATH=$modules/node_modules node "$BATS_TEST_DIRNAME/chdb_server.cjs" "$PWD/server" >server.log 2>&1 3>&- &
 	await test -s server/port
+	# shellcheck disable=SC2034 # ask() uses it
 	clickhouse=http://127.0.0.1:$(cat server/port)
 	database=clickhouse://127.0.0.1:$(cat server/port)/prof
 	gen_capture -o a.data --samples 3000 --pids 30

@@ -8,12 +8,14 @@
  * to date and removes the oldest captures.  A pass that dies, or hangs, costs nothing but itself.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -43,11 +45,15 @@
 #define PASS_CPU_SECONDS   60
 #define PASS_DATA_BYTES    (512u << 20)
 #define WORDS_MAX          64
+#define LOCK_NAME          ".agent"
+#define LOCK_TRIES         20
+#define LOCK_WAIT_NS       100000000
 
 struct agent_opts {
 	const char *spool, *freq, *rotate, *max_age, *overhead;
 	uint64_t max_bytes, free_bytes, age_ns;
 	bool quiet;
+	int lock_fd; /* -1: none */
 };
 
 #define AT(field) offsetof(struct agent_opts, field)
@@ -141,8 +147,11 @@ static int run_pass(struct agent_opts *o)
 	pid_t pid = fork();
 	int status;
 
-	if (!pid)
+	if (!pid) {
+		if (o->lock_fd >= 0)
+			close(o->lock_fd); /* it may outlive the keeper */
 		_exit(keep_spool(o));
+	}
 	if (pid < 0)
 		return MESSAGE_FAILED;
 	while (waitpid(pid, &status, 0) < 0)
@@ -164,6 +173,34 @@ static void keep(struct agent_opts *o, pid_t recorder)
 	while (getppid() == recorder)
 		(void)sleep(run_pass(o) ? PASS_FAILED_WAIT : PASS_SECONDS);
 	_exit(0);
+}
+
+/*
+ * One agent a spool: queries would count what two record twice.  The keeper has the lock, as it lives as long as the
+ * recorder.  A full disk has no room for the file: that is no reason not to make room.
+ */
+static int lock_spool(struct agent_opts *o)
+{
+	const struct timespec wait = { .tv_nsec = LOCK_WAIT_NS };
+	char *path;
+
+	if (asprintf(&path, "%s/" LOCK_NAME, o->spool) < 0)
+		return message_error("cannot record: %s", strerror(ENOMEM));
+	o->lock_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0640);
+	free(path);
+	if (o->lock_fd < 0 && (errno == ENOSPC || errno == EDQUOT))
+		return 0;
+	if (o->lock_fd < 0)
+		return message_error("cannot record into '%s': %s", o->spool, strerror(errno));
+	for (int i = 0; flock(o->lock_fd, LOCK_EX | LOCK_NB); i++) {
+		if (errno != EWOULDBLOCK || i == LOCK_TRIES)
+			return message_error(errno == EWOULDBLOCK
+						     ? "cannot record into '%s': another agent does"
+						     : "cannot lock '%s': %s",
+					     o->spool, strerror(errno));
+		(void)nanosleep(&wait, NULL);
+	}
+	return 0;
 }
 
 /* ---- the recorder ---- */
@@ -249,6 +286,9 @@ int cmd_agent(int argc, char **argv)
 		return status;
 	if (mkdir(opts.spool, 0750) && errno != EEXIST)
 		return message_error("cannot make the spool '%s': %s", opts.spool, strerror(errno));
+	status = lock_spool(&opts);
+	if (status)
+		return status;
 	keeper = fork();
 	if (!keeper)
 		keep(&opts, recorder);

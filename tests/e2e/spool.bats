@@ -196,3 +196,12 @@ day='--since 2023-11-14 --until 2023-11-15'
 	same 3 "$removed"
 	same '[60,40,23]' "$listed"
 }
+
+@test "a spool has one agent" {
+	exec 8>spool/.agent
+	flock 8
+	run ebprec agent --spool spool 8>&-
+	exec 8>&-
+	same 1 "$status"
+	contains "$output" "cannot record into 'spool': another agent does"
+}

@@ -18,12 +18,14 @@
 #include "analyze/cmd/push/cmd_push.h"
 #include "analyze/out/message.h"
 #include "format/base/mmap_array.h"
+#include "format/base/vec.h"
 #include "format/os/clock.h"
 #include "format/reader/capture.h"
 
 #define AT(field) offsetof(struct push_opts, field)
 #define SECOND_NS 1000000000ull
 #define SCAN_MS   2000
+#define NAMED_MAX 4096
 
 static const struct option push_options[] = {
 	{ OPT_LIST, 0, "to", "URL", AT(to), 0, 0,
@@ -46,7 +48,7 @@ static const struct option push_options[] = {
 	{ OPT_SECONDS, 0, "interval", "SECONDS", AT(interval_ns), 0, 0,
 	  "add samples up over so long (default: 60)" },
 	{ OPT_SIZE, 0, "queue", "SIZE", AT(queue_bytes), 0, 0,
-	  "captures wait while batches of so much do (default: 1G)" },
+	  "captures wait while batches of so much do, for each server (default: 1G)" },
 	{ OPT_SIZE, 0, "max-rate", "SIZE", AT(max_rate_bytes), 0, 0,
 	  "send a server no more than this in a second (256K)" },
 	{ OPT_SECONDS, 0, "timeout", "SECONDS", AT(timeout_ns), 0, 0,
@@ -221,29 +223,85 @@ static int open_sender(struct push_state *p)
 
 /* ---- captures ---- */
 
-/* Whether captures have to wait. */
+/* Whether captures have to wait for all servers.  One that takes nothing does not stop the others. */
 static bool is_full(struct push_state *p)
 {
 	struct push_sums sums;
-	uint64_t bytes = 0;
+	size_t count = 0;
 
-	for (size_t i = 0; i < p->count; i++)
-		if (!push_ledger_sums(p->ledger, p->ids[i], &sums))
-			bytes += sums.waiting_bytes;
-	p->held |= bytes >= p->opts->queue_bytes;
-	return bytes >= p->opts->queue_bytes;
+	p->full = 0;
+	for (size_t i = 0; i < p->count; i++) {
+		if (push_ledger_sums(p->ledger, p->ids[i], &sums) ||
+		    sums.waiting_bytes < p->opts->queue_bytes)
+			continue;
+		p->full |= 1ull << i;
+		count++;
+	}
+	p->held |= p->full != 0;
+	return p->count && count == p->count;
 }
 
-static int push_file(struct push_state *p, const char *path, bool was_named, uint64_t *added)
+static void note_unfinished(const char *path)
 {
-	bool finished;
-	int status = push_capture(p, path, added, &finished);
+	message_note(
+		"'%s' is being recorded, or its recorder was killed, skipping (ebprec recover)",
+		path);
+}
 
-	if (!status && !finished && was_named && !p->opts->follow)
-		message_note(
-			"'%s' is being recorded, or its recorder was killed, skipping (ebprec recover)",
-			path);
+static int push_file(struct push_state *p, const char *path, uint64_t *added)
+{
+	enum push_file file;
+	int status = push_capture(p, path, added, &file);
+
+	if (file == PUSH_FILE_UNFINISHED && !p->opts->follow)
+		note_unfinished(path);
 	return status;
+}
+
+/* ---- folders ---- */
+
+static bool was_named(const struct push_state *p, const struct push_file_state *f)
+{
+	for (size_t i = 0; i < p->named_count; i++)
+		if (!memcmp(&p->named[i], f, sizeof(*f)))
+			return true;
+	return false;
+}
+
+/* Without memory, or of very many, it is named again. */
+static void note_named(struct push_state *p, const struct push_file_state *f)
+{
+	if (p->named_count == NAMED_MAX)
+		p->named_count = 0;
+	if (!vec_reserve(&p->named, &p->named_capacity, p->named_count + 1))
+		p->named[p->named_count++] = *f;
+}
+
+/* One that cannot be read costs itself alone. */
+static void push_file_of_folder(struct push_state *p, const char *path, uint64_t *added)
+{
+	const uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	struct push_file_state f;
+	enum push_file file;
+	struct stat st;
+	bool is_old;
+
+	if (capture_begins_at(path) != 1 || stat(path, &st))
+		return;
+	f = (struct push_file_state){ .device = st.st_dev,
+				      .inode = st.st_ino,
+				      .mtime_ns = (uint64_t)st.st_mtim.tv_sec * SECOND_NS +
+						  (uint64_t)st.st_mtim.tv_nsec,
+				      .size_bytes = (uint64_t)st.st_size };
+	/* Recorders write each second. */
+	is_old = (now_ns > f.mtime_ns ? now_ns - f.mtime_ns : f.mtime_ns - now_ns) > 60 * SECOND_NS;
+	if (was_named(p, &f))
+		return;
+	p->failed |= push_capture(p, path, added, &file) != 0;
+	if (file == PUSH_FILE_UNFINISHED && is_old)
+		note_unfinished(path);
+	if (file == PUSH_FILE_UNREADABLE || (file == PUSH_FILE_UNFINISHED && is_old))
+		note_named(p, &f);
 }
 
 static int is_visible(const struct dirent *e)
@@ -261,9 +319,7 @@ static int push_folder(struct push_state *p, const char *folder, uint64_t *added
 		return message_error("cannot read '%s': %s", folder, strerror(errno));
 	for (int i = 0; i < count; i++) {
 		if (!is_full(p) && asprintf(&path, "%s/%s", folder, list[i]->d_name) >= 0) {
-			/* One that cannot be read costs itself alone. */
-			if (capture_begins_at(path) == 1)
-				(void)push_file(p, path, false, added);
+			push_file_of_folder(p, path, added);
 			free(path);
 		}
 		free(list[i]);
@@ -279,7 +335,7 @@ static int push_input(struct push_state *p, const char *path, uint64_t *added)
 	if (is_full(p))
 		return 0;
 	return !stat(path, &st) && S_ISDIR(st.st_mode) ? push_folder(p, path, added)
-						       : push_file(p, path, true, added);
+						       : push_file(p, path, added);
 }
 
 static int push_inputs(struct push_state *p, char *const *words, uint64_t *added)
@@ -318,15 +374,16 @@ static int send_all(struct push_state *p, uint64_t *waiting)
 /* Captures that did not find room in the queue come when it has been sent. */
 static int push_once(struct push_state *p, char *const *words)
 {
-	uint64_t waiting = 0, added;
+	uint64_t waiting = 0, added, sent;
 	int status;
 
 	do {
-		p->held = false;
+		sent = p->sent;
+		p->held = p->failed = false;
 		status = push_inputs(p, words, &added);
 		if (!status)
 			status = send_all(p, &waiting);
-	} while (!status && added && !waiting && p->held);
+	} while (!status && added && p->held && p->sent != sent);
 	if (status)
 		return status;
 	if (!p->opts->quiet)
@@ -336,7 +393,7 @@ static int push_once(struct push_state *p, char *const *words)
 		return message_error("%" PRIu64
 				     " batches wait in '%s' (the same command sends them)",
 				     waiting, p->out);
-	return p->refused ? MESSAGE_FAILED : MESSAGE_OK;
+	return p->refused || p->failed ? MESSAGE_FAILED : MESSAGE_OK;
 }
 
 static int push_always(struct push_state *p, char *const *words)
@@ -399,6 +456,7 @@ static void done(struct push_state *p)
 		push_target_done(&p->targets[i]);
 	for (size_t i = 0; i < OPTION_LIST_MAX; i++)
 		free(p->secrets[i]);
+	free(p->named);
 	free(p->out);
 	free(p);
 }

@@ -18,6 +18,17 @@ struct push_opts {
 	bool setup, replicated, status, follow, quiet;
 };
 
+/* Not equal: it was written to. */
+struct push_file_state {
+	uint64_t device, inode, mtime_ns, size_bytes;
+};
+
+enum push_file {
+	PUSH_FILE_COMPLETE,
+	PUSH_FILE_UNFINISHED, /* its recording is not over, or was killed: left alone */
+	PUSH_FILE_UNREADABLE,
+};
+
 /* The servers, and where their batches wait. */
 struct push_state {
 	const struct push_opts *opts;
@@ -30,17 +41,23 @@ struct push_state {
 	struct push_ledger *ledger;
 	struct push_sender *sender;
 	uint64_t sent, sent_samples, refused;
-	bool held; /* a capture waits for room in the queue */
+	uint64_t
+		full; /* a bit for each target of which too much waits, when captures were looked for */
+	bool held;   /* a capture waits for room in the queue */
+	bool failed; /* a capture of a folder could not be read */
+	/* Files of folders that a message was about: it is printed once for each state of a file. */
+	struct push_file_state *named;
+	size_t named_count, named_capacity;
 };
 
 /* "ebprec: ..." of a call of the ledger that failed. */
 int push_ledger_error(const struct push_state *p, int err);
 
 /*
- * Encodes the capture for each target that has not had it.  finished: whether its recording was over; one that is not is
- * left alone.  *added: batches.  0, or the exit status after an error was printed.
+ * Encodes the capture for each target that has not had it and is not full.  *added: batches.  0, or the exit status after
+ * an error was printed.
  */
-int push_capture(struct push_state *p, const char *path, uint64_t *added, bool *finished);
+int push_capture(struct push_state *p, const char *path, uint64_t *added, enum push_file *what);
 /* Makes the tables on each target that has tables. */
 int push_setup(struct push_state *p);
 /* Prints what waits, and what was refused. */

@@ -110,18 +110,20 @@ static int encode_open(struct push_state *p, const char *path, struct cmd_open *
 	return status;
 }
 
-/* A bit for each target that has not had it. */
-static int find_wanted(struct push_state *p, const char *identity, uint64_t *out)
+/* A bit for each target that has not had it; and of those, that there is room for. */
+static int find_wanted(struct push_state *p, const char *identity, uint64_t *missing,
+		       uint64_t *wanted)
 {
 	bool has;
 	int err = 0;
 
-	*out = 0;
+	*missing = 0;
 	for (size_t i = 0; i < p->count && !err; i++) {
 		err = push_ledger_has_capture(p->ledger, p->ids[i], identity, &has);
 		if (!err && !has)
-			*out |= 1ull << i;
+			*missing |= 1ull << i;
 	}
+	*wanted = *missing & ~p->full;
 	return err ? push_ledger_error(p, err) : 0;
 }
 
@@ -145,7 +147,7 @@ static int encode_capture(struct push_state *p, const char *path, struct cmd_ope
 					 : capture_feature_string(c, PERFFILE_HOSTNAME);
 	struct push_source source = { .interval_ns = p->opts->interval_ns };
 	struct time_span span;
-	uint64_t sample_ns, wall_ns, wanted = 0;
+	uint64_t sample_ns, wall_ns, missing = 0, wanted = 0;
 	char *name;
 	int status;
 
@@ -157,27 +159,27 @@ static int encode_capture(struct push_state *p, const char *path, struct cmd_ope
 	source.to_wall_ns = wall_ns - sample_ns;
 	source.end_ns = span.to_ns;
 	source.identity = name ? push_identity(c, name, &span, source.to_wall_ns) : NULL;
-	status = source.identity ? find_wanted(p, source.identity, &wanted)
+	status = source.identity ? find_wanted(p, source.identity, &missing, &wanted)
 				 : message_error("cannot push '%s': %s", path, strerror(ENOMEM));
 	if (!status && wanted)
 		status = encode_open(p, path, in, &source, wanted, added);
-	else if (!status && !p->opts->follow && !p->opts->quiet)
+	else if (!status && !missing && !p->opts->follow && !p->opts->quiet)
 		message_note("'%s' was pushed before, skipping", path);
 	free(source.identity);
 	free(name);
 	return status;
 }
 
-int push_capture(struct push_state *p, const char *path, uint64_t *added, bool *finished)
+int push_capture(struct push_state *p, const char *path, uint64_t *added, enum push_file *what)
 {
 	struct cmd_open in;
 	int status = cmd_open(path, "push", true, &in);
 
-	*finished = true;
+	*what = status ? PUSH_FILE_UNREADABLE : PUSH_FILE_COMPLETE;
 	if (status)
 		return status;
 	if (capture_damage(in.capture)->unfinished)
-		*finished = false;
+		*what = PUSH_FILE_UNFINISHED;
 	else
 		status = encode_capture(p, path, &in, added);
 	cmd_close(&in);

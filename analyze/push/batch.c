@@ -112,7 +112,7 @@ int push_batch_halve(struct push_batch *b, size_t part)
 	struct push_cut begin = { 0, 0 },
 			end = { (uint32_t)b->parts[part].body.size_bytes, b->parts[part].rows };
 
-	if (!middle)
+	if (!middle || b->part_count >= PUSH_PARTS_MAX)
 		return -ENOENT;
 	if (vec_reserve(&b->parts, &b->part_capacity, b->part_count + 1))
 		return -ENOMEM;

@@ -46,7 +46,10 @@ struct push_batch {
 struct push_part *push_batch_add(struct push_batch *b, const char *name);
 /* A row is at the end of the body: counts it, and remembers some of these ends. */
 void push_part_end_row(struct push_batch *b, struct push_part *part);
-/* Makes two parts of one, of about half the bytes each, behind each other.  -ENOENT: it has one row; -ENOMEM. */
+/*
+ * Makes two parts of one, of about half the bytes each, behind each other.  -ENOENT: it has one row, or the batch
+ * PUSH_PARTS_MAX parts; -ENOMEM.
+ */
 int push_batch_halve(struct push_batch *b, size_t part);
 void push_batch_done(struct push_batch *b);
 

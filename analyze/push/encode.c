@@ -16,6 +16,8 @@
 
 #define NS_PER_SECOND 1000000000u
 #define HOST_BYTES    200
+/* ClickHouse stores a part as one block, all or nothing, up to a million rows or 256 MB. */
+#define BATCH_ROWS_MAX 100000
 
 char *push_identity(const struct capture *c, const char *host, const struct time_span *span,
 		    uint64_t to_wall_ns)
@@ -90,6 +92,8 @@ static int encode_samples(struct push_ledger *l, const struct push_target *t, in
 
 		in.rows = s->samples->rows + i;
 		in.row_count = push_samples_interval(s->samples, i);
+		if (in.row_count > BATCH_ROWS_MAX)
+			in.row_count = BATCH_ROWS_MAX;
 		in.from_s = seconds_of(s, from_ns);
 		in.to_s = seconds_of(s, to_ns < s->end_ns ? to_ns : s->end_ns);
 		in.lost = i + in.row_count == s->samples->row_count ? s->lost : 0;

@@ -121,12 +121,22 @@ static bool set_limits(const struct push_http *h, size_t body_bytes, CURL *easy)
 				    (curl_off_t)o->most_bytes_per_s);
 }
 
+/* libcurl before 7.85 has no names of protocols, but their bits (CURLOPT_PROTOCOLS). */
+static bool set_protocols(const struct push_http *h, CURL *easy)
+{
+	const CURLoption bits = (CURLoption)(CURLOPTTYPE_LONG + 181);
+	CURLcode code = h->curl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+
+	if (code == CURLE_UNKNOWN_OPTION)
+		code = h->curl.easy_setopt(easy, bits, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+	return !code;
+}
+
 static bool set_trust(const struct push_http *h, CURL *easy)
 {
 	const struct push_http_opts *o = &h->opts;
 
-	return !h->curl.easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https") &&
-	       !h->curl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) &&
+	return set_protocols(h, easy) && !h->curl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) &&
 	       !h->curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) &&
 	       !h->curl.easy_setopt(easy, CURLOPT_PROXY, o->proxy ? o->proxy : "") &&
 	       (!o->ca_file || !h->curl.easy_setopt(easy, CURLOPT_CAINFO, o->ca_file)) &&
@@ -142,6 +152,9 @@ static bool set_body(const struct push_http *h, const struct push_request *r,
 
 	if (!body)
 		return true;
+	/* What fails on a connection that was used before, libcurl sends again by itself: it may have arrived. */
+	if (h->curl.easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, 1L))
+		return false;
 	if (r->gzip) {
 		if (push_gzip(body, size_bytes, &x->packed) ||
 		    !add_header(h, x, "Content-Encoding: gzip"))

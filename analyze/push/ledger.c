@@ -9,6 +9,9 @@
 
 #include "format/base/hash.h"
 
+/* Nothing is put off for so long: then the clock was set back. */
+#define FAR_MS (24 * 3600 * 1000)
+
 struct push_ledger {
 	sqlite3 *db;
 	uint64_t sender;
@@ -259,8 +262,9 @@ int push_ledger_next(struct push_ledger *l, int64_t target, uint64_t now_ms,
 {
 	sqlite3_stmt *s = NULL;
 	int code, err = query(l, &s,
-			      WAITING "AND NOT refused AND next_ms <= ? ORDER BY seq, host LIMIT 1",
-			      "ii", target, (int64_t)now_ms);
+			      WAITING "AND NOT refused AND next_ms NOT BETWEEN ?2 + 1 AND ?2 + ?3 "
+				      "ORDER BY seq, host LIMIT 1",
+			      "iii", target, (int64_t)now_ms, (int64_t)FAR_MS);
 
 	if (!err) {
 		code = sqlite3_step(s);

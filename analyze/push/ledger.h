@@ -52,7 +52,7 @@ int push_ledger_take_seq(struct push_ledger *l, int64_t target, const char *host
 /* w: without tries, words and times. */
 int push_ledger_add(struct push_ledger *l, const struct push_waiting *w);
 
-/* The first that may be tried by now.  -ENOENT: none. */
+/* The first that may be tried by now, or only in more than a day.  -ENOENT: none. */
 int push_ledger_next(struct push_ledger *l, int64_t target, uint64_t now_ms,
 		     struct push_waiting *out);
 /* Before anything of it is sent. */

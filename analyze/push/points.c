@@ -11,6 +11,7 @@
 #include "analyze/metric/columns.h"
 #include "analyze/metric/layouts.h"
 #include "format/base/vec.h"
+#include "format/text/escape.h"
 
 /* A table on its way. */
 struct job {
@@ -109,6 +110,7 @@ static int add_field(struct push_field **list, size_t *count, size_t *capacity, 
 	return 0;
 }
 
+/* Threads choose their names, and a server that takes only UTF-8 refuses all of a batch for one that is none. */
 static char *dimension_text(const struct work *w, const struct metric_table *t,
 			    const struct metric_dim *d, const uint64_t *slots)
 {
@@ -116,19 +118,21 @@ static char *dimension_text(const struct work *w, const struct metric_table *t,
 	char *text = NULL;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
+	char *escaped = NULL;
 
 	if (!to)
 		return NULL;
 	metric_dimension_put(t, d, slots, &texts, to);
 	if (!fclose(to))
-		return text;
+		escaped = escape_copy(ESCAPE_TEXT, text, bytes);
 	free(text);
-	return NULL;
+	return escaped;
 }
 
 static int add_tags(const struct work *w, const struct job *j, const uint64_t *slots,
 		    struct push_point *p)
 {
+	const char *text;
 	int err = 0;
 
 	for (size_t i = 0; i < j->by_count && !err; i++) {
@@ -137,9 +141,11 @@ static int add_tags(const struct work *w, const struct job *j, const uint64_t *s
 
 		err = add_field(&p->tags, &p->tag_count, &p->tag_capacity, j->by[i]->name,
 				dimension_text(w, j->table, j->by[i], slots));
-		if (!err && slot != METRIC_ROWS_NONE)
-			err = add_field(&p->tags, &p->tag_count, &p->tag_capacity, with,
-					strdup(string_table_text(w->names, (uint32_t)slots[slot])));
+		if (err || slot == METRIC_ROWS_NONE)
+			continue;
+		text = string_table_text(w->names, (uint32_t)slots[slot]);
+		err = add_field(&p->tags, &p->tag_count, &p->tag_capacity, with,
+				escape_copy(ESCAPE_TEXT, text, strlen(text)));
 	}
 	return err;
 }

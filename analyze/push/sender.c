@@ -28,7 +28,7 @@ struct lane {
 	struct push_request request;
 	struct push_exchange exchange;
 	unsigned failures; /* one after the other, of the server */
-	uint64_t next_ms;  /* nothing is sent before */
+	uint64_t next_ms;  /* of steady_ms(): nothing is sent before */
 };
 
 struct push_sender {
@@ -40,9 +40,15 @@ struct push_sender {
 	uint64_t took;
 };
 
+/* What the ledger has outlives a start of the machine. */
 static uint64_t now_ms(void)
 {
 	return clock_ns(CLOCK_REALTIME) / 1000000;
+}
+
+static uint64_t steady_ms(void)
+{
+	return clock_ns(CLOCK_MONOTONIC) / 1000000;
 }
 
 char *push_batch_path(const char *folder, int64_t target, const char *host, uint64_t seq,
@@ -134,14 +140,13 @@ static uint64_t wait_of(const struct push_sender *s, unsigned tries, uint64_t as
 static int put_off(struct push_sender *s, struct lane *l, bool is_server, const char *words,
 		   uint64_t asked_s)
 {
-	uint64_t wait_ms, next_ms;
+	uint64_t wait_ms;
 	int err;
 
 	l->failures += is_server;
 	wait_ms = wait_of(s, is_server ? l->failures : l->waiting.tries, asked_s);
-	next_ms = now_ms() + wait_ms;
-	l->next_ms = is_server ? next_ms : 0;
-	err = push_ledger_later(s->ledger, &l->waiting, next_ms, words);
+	l->next_ms = is_server ? steady_ms() + wait_ms : 0;
+	err = push_ledger_later(s->ledger, &l->waiting, now_ms() + wait_ms, words);
 	report(s, l, PUSH_EVENT_LATER, words);
 	end_batch(s, l);
 	return err;
@@ -192,8 +197,7 @@ static int finish_batch(struct push_sender *s, struct lane *l)
 	int err = path ? push_ledger_sent(s->ledger, &l->waiting) : -ENOMEM;
 
 	if (!err) {
-		(void)unlink(
-			path); /* one that stays has no row, and is removed at the next start */
+		(void)unlink(path); /* one that stays has no row; nothing reads it */
 		s->took++;
 		l->failures = 0;
 		report(s, l, PUSH_EVENT_SENT, NULL);
@@ -256,8 +260,9 @@ static int halve(struct push_sender *s, struct lane *l)
 		err = push_batch_write(&l->batch, path);
 	free(path);
 	if (err == -ENOENT)
-		return set_aside(s, l, PUSH_EVENT_REFUSED,
-				 "it is too large, and has too few rows to be halved (413)");
+		return set_aside(
+			s, l, PUSH_EVENT_REFUSED,
+			"it is too large (413), and has too few rows or too many parts to be halved");
 	if (err)
 		return put_off(s, l, false, strerror(-err), 0);
 	report(s, l, PUSH_EVENT_HALVED, NULL);
@@ -276,7 +281,7 @@ static int on_failure(struct push_sender *s, struct lane *l)
 		snprintf(words, sizeof(words), "HTTP %ld: %s", x->status, x->words);
 	else
 		snprintf(words, sizeof(words), "%s", x->words);
-	if (l->step != STEP_PART && outcome == PUSH_REFUSED)
+	if (l->step != STEP_PART && (outcome == PUSH_REFUSED || outcome == PUSH_TOO_LARGE))
 		outcome = PUSH_MISDIRECTED; /* a question was refused, not the batch */
 	if (outcome == PUSH_TOO_LARGE)
 		return halve(s, l);
@@ -341,13 +346,13 @@ static int on_answer(struct push_sender *s, struct lane *l)
 static int work_lane(struct push_sender *s, struct lane *l)
 {
 	if (l->step == STEP_IDLE)
-		return now_ms() >= l->next_ms ? begin_batch(s, l) : 0;
+		return steady_ms() >= l->next_ms ? begin_batch(s, l) : 0;
 	return l->exchange.done ? on_answer(s, l) : 0;
 }
 
 int push_sender_work(struct push_sender *s, int timeout_ms, uint64_t *waiting, uint64_t *took)
 {
-	const uint64_t until_ms = now_ms() + (uint64_t)timeout_ms;
+	const uint64_t until_ms = steady_ms() + (uint64_t)timeout_ms;
 	struct push_sums sums;
 	bool busy;
 	int err = 0;
@@ -361,7 +366,7 @@ int push_sender_work(struct push_sender *s, int timeout_ms, uint64_t *waiting, u
 		}
 		if (busy && !err)
 			push_http_work(s->http, 100);
-	} while (busy && !err && now_ms() < until_ms);
+	} while (busy && !err && steady_ms() < until_ms);
 	*waiting = 0;
 	for (size_t i = 0; i < s->count && !err; i++) {
 		err = push_ledger_sums(s->ledger, s->lanes[i].id, &sums);

@@ -34,6 +34,10 @@ push() {
 	ebprec push -q --to "$to" -d state --retry 0.1 "$@"
 }
 
+served() {
+	[ "$(sums | cut -d' ' -f2)" = "$1" ]
+}
+
 # has_all - the server has the samples of a.data, each once
 has_all() {
 	local want
@@ -76,6 +80,40 @@ has_all() {
 	same 800 "$(sums | cut -d' ' -f2)"
 }
 
+@test "a folder's capture that cannot be read, or was never completed, is named once, and is the exit status" {
+	start_server
+	mkdir captures
+	head -c 3000 a.data >captures/1.data
+	gen_capture -o captures/2.data --samples 50 --live
+	touch -d '2 minutes ago' captures/2.data
+	cp a.data captures/3.data
+	run ebprec push --to "$to" -d state -i captures
+	same 1 "$status"
+	contains "$output" "cannot read 'captures/1.data'"
+	contains "$output" "'captures/2.data' is being recorded, or its recorder was killed, skipping (ebprec recover)"
+	same 3000 "$(sums | cut -d' ' -f2)"
+	ebprec push -q --to "$to" -d state --follow -i captures 2>err &
+	await grep -q 2.data err
+	cp a.data captures/4.data
+	gen_capture -o captures/5.data --samples 70 --pids 2
+	await served 3070 # at least the second look at the folder
+	kill $!
+	same 1 "$(grep -c 1.data err)"
+	same 1 "$(grep -c 2.data err)"
+}
+
+@test "a server that is away, with a full queue, does not stop the others" {
+	start_server
+	mkdir captures
+	cp a.data captures/1.data
+	gen_capture -o captures/2.data --samples 700 --pids 7
+	push --to clickhouse://127.0.0.1:1/prof --queue 1K --give-up 1 -i captures || true
+	same 3700 "$(sums | cut -d' ' -f2)"
+	# The other one takes what it did not have later.
+	run ebprec push -q --to "clickhouse://127.0.0.1:1/prof" -d state --give-up 0.1 --queue 1G -i captures
+	contains "$output" "2 batches wait"
+}
+
 @test "batches wait for a server that is away, and survive" {
 	to=clickhouse://127.0.0.1:1/prof
 	run ebprec push --to "$to" -d state --retry 0.1 --give-up 0.5 -i a.data
@@ -92,6 +130,31 @@ has_all() {
 	push -i a.data
 	has_all
 	same "" "$(cat server/plan)"
+}
+
+@test "an answer that is lost on a connection that was used before: each sample once" {
+	start_server
+	printf '%s\n' take take drop >server/plan # stacks, frames, samples
+	push -i a.data
+	has_all
+}
+
+@test "a question that is refused is no batch that is" {
+	start_server
+	printf '%s\n' take take drop >server/plan
+	printf '%s\n' '413 large' '400 what' take '413 large' >server/questions # of the version, and one of a count
+	push -i a.data
+	has_all
+	same "" "$(cat server/questions)"
+}
+
+@test "an interval of very many rows is sent in several batches" {
+	start_server
+	awk 'BEGIN { for (i = 1; i <= 100100; i++) printf "0 fork 1 1 %d %d\n0 comm %d %d n%d\n1000 sample %d %d 0 10 u:0x400100\n", i+9, i+9, i+9, i+9, i, i+9, i+9 }' | gen_story a.data
+	push -i a.data
+	has_all
+	same 100100 "$(sums | cut -d' ' -f1)"
+	same 2 "$(stored '*samples' | wc -l)"
 }
 
 @test "a batch that is too large is sent in halves" {
@@ -189,4 +252,15 @@ has_all() {
 	same "$want" "$(stored '*.data' | xargs jq -s '[.[].metrics[].rx_bytes // empty] | add')"
 	grep -q '^Content-Encoding: snappy' server/*api_v_write.headers
 	grep -q '^/metrics/job/ebprec/instance/' server/*metrics_job*.headers
+}
+
+@test "names that are no UTF-8 do not cost the batch that they are in" {
+	start_server
+	LC_ALL=C sed 's/ comm=shell / comm=\xff\xfeshell /' "$BATS_TEST_DIRNAME/../golden/metrics/story" >story
+	gen_tables t.data <story
+	to="prometheus+http://127.0.0.1:$port/write"
+	push --to "influx+http://127.0.0.1:$port/write?db=x" -i t.data
+	[ "$(stored '*write' | wc -l)" -ge 2 ]
+	same "" "$(stored '*write' | xargs -n 1 python3 -c 'import sys; b"\xff\xfe" in open(sys.argv[1], "rb").read() and print(sys.argv[1])')"
+	stored '*write' | xargs grep -aqF '\xff\xfeshell'
 }

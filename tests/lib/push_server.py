@@ -11,6 +11,8 @@ DIR/port gets its port.  Each request with a body takes the first line of DIR/pl
 	drop	it is stored, and the connection ends without an answer
 	endless, slow, hang	an answer without end; a byte a second; none
 
+DIR/questions has the same for requests without a body.
+
 What is stored: the body, decompressed, as DIR/NUMBER.PATH, its headers beside it.  Rows of ebprec_samples are read, and
 SELECT count() answers how many there are of a batch; GET /sums prints rows, samples, weight, and how many batches came twice.
 """
@@ -69,8 +71,8 @@ def take_batches(data):
         r.number("I"), r.number("I"), [r.number("Q") for _ in range(4)]
 
 
-def next_step():
-    path = os.path.join(folder, "plan")
+def next_step(name):
+    path = os.path.join(folder, name)
     try:
         with open(path) as f:
             lines = f.readlines()
@@ -131,6 +133,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         url = urllib.parse.urlparse(self.path)
         query = urllib.parse.parse_qs(url.query).get("query", [""])[0]
+        step = None
+        if url.path != "/sums":
+            with lock:
+                step = next_step("questions")
+        if step and step != "take":
+            self.fail(step)
+            return
         with lock:
             if url.path == "/sums":
                 twice = len(ledger) - len(set(ledger))
@@ -145,7 +154,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         data = self.rfile.read(int(self.headers["Content-Length"]))
         with lock:
-            step = next_step()
+            step = next_step("plan")
         try:
             if step and step not in ("take", "drop"):
                 return self.fail(step)

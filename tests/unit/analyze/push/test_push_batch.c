@@ -101,6 +101,19 @@ static void a_single_row_has_no_halves(void **state)
 	push_batch_done(&b);
 }
 
+/* More could not be read from its file. */
+static void a_batch_has_no_more_parts_than_its_file_may(void **state)
+{
+	struct push_batch b = make(200);
+
+	while (b.part_count < PUSH_PARTS_MAX - 1)
+		assert_non_null(push_batch_add(&b, "x"));
+	assert_int_equal(push_batch_halve(&b, 0), 0);
+	assert_int_equal(push_batch_halve(&b, 0), -ENOENT);
+	assert_int_equal(b.part_count, PUSH_PARTS_MAX);
+	push_batch_done(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -108,6 +121,7 @@ int main(void)
 		cmocka_unit_test(a_file_that_is_cut_or_changed_is_none),
 		cmocka_unit_test(halves_have_the_rows_of_the_batch_in_order),
 		cmocka_unit_test(a_single_row_has_no_halves),
+		cmocka_unit_test(a_batch_has_no_more_parts_than_its_file_may),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -264,3 +264,14 @@ has_all() {
 	same "" "$(stored '*write' | xargs -n 1 python3 -c 'import sys; b"\xff\xfe" in open(sys.argv[1], "rb").read() and print(sys.argv[1])')"
 	stored '*write' | xargs grep -aqF '\xff\xfeshell'
 }
+
+@test "a folder without a ledger, and a capture without tables: why nothing was sent" {
+	start_server
+	run ebprec push -d state --status
+	same 0 "$status"
+	contains "$output" "nothing was ever to be sent from 'state' (-d DIR is another folder)"
+	to="influx+http://127.0.0.1:$port/write"
+	run ebprec push --to "$to" -d state -i a.data
+	same 0 "$status"
+	contains "$output" "'a.data' has no tables of instruments, nothing goes to '$to'"
+}

@@ -290,8 +290,7 @@ static void push_file_of_folder(struct push_state *p, const char *path, uint64_t
 		return;
 	f = (struct push_file_state){ .device = st.st_dev,
 				      .inode = st.st_ino,
-				      .mtime_ns = (uint64_t)st.st_mtim.tv_sec * SECOND_NS +
-						  (uint64_t)st.st_mtim.tv_nsec,
+				      .mtime_ns = clock_timespec_ns(st.st_mtim),
 				      .size_bytes = (uint64_t)st.st_size };
 	/* Recorders write each second. */
 	is_old = (now_ns > f.mtime_ns ? now_ns - f.mtime_ns : f.mtime_ns - now_ns) > 60 * SECOND_NS;

@@ -40,6 +40,12 @@ static int encode_for(struct push_state *p, size_t i, const char *path,
 
 	if (!err) {
 		*added += count;
+		if (!count && !p->opts->quiet)
+			message_note(
+				p->targets[i].form->takes_metrics
+					? "'%s' has no tables of instruments, nothing goes to '%s'"
+					: "'%s' has no samples, nothing goes to '%s'",
+				path, p->targets[i].name);
 		return 0;
 	}
 	if (err == -EIO)

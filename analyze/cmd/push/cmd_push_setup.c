@@ -107,9 +107,25 @@ static int print_target(void *ctx, int64_t target, const char *name)
 	return push_ledger_each(p->ledger, target, print_waiting, p);
 }
 
+static int count_target(void *ctx, int64_t target, const char *name)
+{
+	size_t *count = ctx;
+
+	(void)target;
+	(void)name;
+	++*count;
+	return 0;
+}
+
 int push_status(struct push_state *p)
 {
-	int err = push_ledger_targets(p->ledger, print_target, p);
+	size_t count = 0;
+	int err = push_ledger_targets(p->ledger, count_target, &count);
 
+	if (!err && !count && !p->opts->quiet)
+		message_note("nothing was ever to be sent from '%s' (-d DIR is another folder)",
+			     p->opts->folder);
+	if (!err)
+		err = push_ledger_targets(p->ledger, print_target, p);
 	return err ? push_ledger_error(p, err) : MESSAGE_OK;
 }

@@ -44,7 +44,7 @@ static const struct option scrub_options[] = {
 	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0, "the new capture" },
 	{ OPT_STRING, 0, "key-file", "FILE", AT(key_file), 0, 0,
 	  "the secret that pseudonyms are made with, so that two captures have the same (default: "
-	  "by chance, and forgotten)" },
+	  "a random one, which is discarded)" },
 	{ OPT_FLAG, 0, "erase", NULL, AT(erase), 0, 0, "x in the place of pseudonyms" },
 	{ OPT_LIST, 0, "keep", "WHAT", AT(keep), 0, 0,
 	  "leave it: cmdline, home, host, user, container, network, layout, time or machine" },
@@ -73,14 +73,15 @@ static const struct option scrub_options[] = {
 static const struct usage scrub_usage = {
 	.command = "scrub",
 	.words = "[OPTIONS] -o FILE [[-i] CAPTURE]",
-	.about = "Copies a capture without names of people and hosts: command lines, paths below\n"
-		 "/home (which becomes /anon) and names of programs there, names of hosts, users\n"
-		 "and containers, network addresses, copied stacks, the time of day, kernel and\n"
-		 "CPU, and where chance has put the kernel and programs in memory.  Names of\n"
-		 "functions are bundled first, so that other machines have them, too.  Ends with\n"
-		 "what is still in it.\n"
-		 "For a bug report, which must not have the word acme:\n"
-		 "  ebprec scrub -o report.data --check acme ebprec.data\n",
+	.about =
+		"Copies a capture without names of people and hosts: command lines, paths below\n"
+		"/home (which becomes /anon) and names of programs there, names of hosts, users\n"
+		"and containers, network addresses, copied stacks, the time of day, kernel and\n"
+		"CPU, and the random addresses of the kernel and of programs.  Names of functions\n"
+		"are bundled first, so that other machines have them, too.  At the end a list of\n"
+		"what is still in it is printed.\n"
+		"For a bug report, which must not have the word acme:\n"
+		"  ebprec scrub -o report.data --check acme ebprec.data\n",
 	.options = scrub_options,
 	.reads = USAGE_READS,
 	.reads_output = true,

@@ -85,7 +85,7 @@ licence='/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */'
 	cd - && broken_tree analyze/sched/y.c <<<"$licence"$'\n#include "analyze/cmd/common/usage.h"'
 	rm analyze/fold/x.c
 	same "each folder includes only the folders that its line names" "$(broken_rule)"
-	cd - && broken_tree analyze/cmd/diff/z.c <<<"$licence"$'\n#include "analyze/report/profile/flat_profile.h"'
+	cd - && broken_tree analyze/cmd/summary/z.c <<<"$licence"$'\n#include "analyze/report/profile/flat_profile.h"'
 	rm analyze/sched/y.c
 	same "" "$(broken_rule)"
 }

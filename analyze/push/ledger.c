@@ -191,6 +191,21 @@ int push_ledger_has_capture(struct push_ledger *l, int64_t target, const char *i
 	return 0;
 }
 
+int push_ledger_has_batch(struct push_ledger *l, int64_t target, const char *host, uint64_t seq,
+			  bool *out)
+{
+	sqlite3_stmt *s = NULL;
+	int64_t one;
+	int err = query(l, &s, "SELECT 1 FROM batches WHERE target = ? AND host = ? AND seq = ?",
+			"iti", target, host, (int64_t)seq);
+
+	err = err ? err : step_number(s, &one);
+	if (err && err != -ENOENT)
+		return err;
+	*out = !err;
+	return 0;
+}
+
 int push_ledger_add_capture(struct push_ledger *l, int64_t target, const char *identity)
 {
 	return change(l, "INSERT INTO captures VALUES (?, ?)", "it", target, identity);

@@ -55,6 +55,9 @@ int push_ledger_add(struct push_ledger *l, const struct push_waiting *w);
 /* The first that may be tried by now, or only in more than a day.  -ENOENT: none. */
 int push_ledger_next(struct push_ledger *l, int64_t target, uint64_t now_ms,
 		     struct push_waiting *out);
+/* Whether there is a batch of that number, that waits or was refused. */
+int push_ledger_has_batch(struct push_ledger *l, int64_t target, const char *host, uint64_t seq,
+			  bool *out);
 /* Before anything of it is sent. */
 int push_ledger_try(struct push_ledger *l, const struct push_waiting *w);
 int push_ledger_later(struct push_ledger *l, const struct push_waiting *w, uint64_t next_ms,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/push/sender.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +62,47 @@ char *push_batch_path(const char *folder, int64_t target, const char *host, uint
 			suffix) < 0
 		       ? NULL
 		       : path;
+}
+
+/* HOST-SEQ.TARGET, from the end; false: it is no name of a batch. */
+static bool read_name(char *name, uint64_t *seq, int64_t *target)
+{
+	char *dot = strrchr(name, '.'), *dash, *end;
+
+	if (!dot || dot[1] < '0' || dot[1] > '9')
+		return false;
+	*dot = '\0';
+	*target = strtoll(dot + 1, &end, 10);
+	dash = strrchr(name, '-');
+	if (*end || !dash || dash[1] < '0' || dash[1] > '9')
+		return false;
+	*dash = '\0';
+	*seq = strtoull(dash + 1, &end, 10);
+	return !*end;
+}
+
+static void clean_file(struct push_ledger *l, int dir_fd, const char *name)
+{
+	char host[NAME_MAX + 1];
+	uint64_t seq;
+	int64_t target;
+	bool has;
+
+	snprintf(host, sizeof(host), "%s", name);
+	if (read_name(host, &seq, &target) && !push_ledger_has_batch(l, target, host, seq, &has) &&
+	    !has)
+		(void)unlinkat(dir_fd, name, 0);
+}
+
+void push_folder_clean(const char *folder, struct push_ledger *l)
+{
+	DIR *dir = opendir(folder);
+	const struct dirent *e;
+
+	while (dir && (e = readdir(dir)))
+		clean_file(l, dirfd(dir), e->d_name);
+	if (dir)
+		closedir(dir);
 }
 
 static char *path_of(const struct push_sender *s, const struct push_waiting *w, const char *suffix)
@@ -197,7 +240,7 @@ static int finish_batch(struct push_sender *s, struct lane *l)
 	int err = path ? push_ledger_sent(s->ledger, &l->waiting) : -ENOMEM;
 
 	if (!err) {
-		(void)unlink(path); /* one that stays has no row; nothing reads it */
+		(void)unlink(path); /* one that stays has no row: push_folder_clean() */
 		s->took++;
 		l->failures = 0;
 		report(s, l, PUSH_EVENT_SENT, NULL);

@@ -46,5 +46,7 @@ struct push_http *push_sender_http(struct push_sender *s);
 /* The path of a batch's file, owned; NULL: no memory. */
 char *push_batch_path(const char *folder, int64_t target, const char *host, uint64_t seq,
 		      const char *suffix);
+/* Removes batches that the ledger does not have: their sender was killed before their row was there, or behind it. */
+void push_folder_clean(const char *folder, struct push_ledger *l);
 
 #endif

@@ -275,3 +275,16 @@ has_all() {
 	same 0 "$status"
 	contains "$output" "'a.data' has no tables of instruments, nothing goes to '$to'"
 }
+
+@test "batches that the ledger does not have are removed, those that wait or were refused stay" {
+	start_server
+	echo '400 no' >server/plan
+	push -i a.data || true
+	ebprec push -q --to clickhouse://127.0.0.1:1/prof -d state --give-up 0.1 -i a.data || true
+	before=$(ls state/out)
+	cp state/out/gen-1.2 state/out/gen-7.1
+	cp state/out/gen-1.2 state/out/gen-a-b-1.2
+	ebprec push -q --to clickhouse://127.0.0.1:1/prof -d state --give-up 0.1 || true
+	same "$before" "$(ls state/out)"
+	contains "$before" gen-1.1.refused
+}

@@ -175,6 +175,8 @@ static int open_folder(struct push_state *p)
 	status = p->opts->status ? 0 : lock_folder(p);
 	if (!status)
 		status = open_ledger(p);
+	if (!status && !p->opts->status)
+		push_folder_clean(p->out, p->ledger);
 	for (size_t i = 0; i < p->count && !status && !err; i++)
 		err = push_ledger_target(p->ledger, p->targets[i].name, &p->ids[i]);
 	return err ? push_ledger_error(p, err) : status;

@@ -35,6 +35,7 @@ static void *second(void *unused)
 	return unused;
 }
 
+#ifdef __x86_64__
 /* By the 32-bit door: number 20 is getpid there, and writev here. */
 static void old_calls(void)
 {
@@ -54,6 +55,12 @@ static void old_calls(void)
 		__asm__ volatile("int $0x80" : "=a"(got) : "a"(20) : "memory");
 	print_count("getpid_(32-bit)", OLD, 0);
 }
+#else
+static void old_calls(void)
+{
+	puts("no 32-bit calls here");
+}
+#endif
 
 static void work(void)
 {

@@ -153,6 +153,7 @@ agrees() {
 	same "noise,real,unsure" "$output"
 	need_bpf
 	# Functions of files without symbols are one row.
+	# shellcheck disable=SC2016 # the shell that is recorded expands them
 	ebprec record -q -F 997 -o x.data -- sh -c 'i=0; while [ $i -lt 80000 ]; do i=$((i + 1)); done'
 	ebprec report -q --html x.html x.data
 	grep -q '"names: [^0]' x.html

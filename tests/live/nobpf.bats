@@ -64,7 +64,7 @@ all_is_counted() {
 	cpu_ms=$(tail -1 "$2" | tr 'ms' '  ' | awk '{ print int(1000 * ($1 * 60 + $2 + $3 * 60 + $4)) }')
 	lost=$(lost "$1")
 	all=$(($(samples "$1") + lost))
-	[ "$all" -gt $((cpu_ms * 88 / 100)) ] && [ "$all" -lt $((cpu_ms * 112 / 100)) ] ||
+	[[ $all -gt $((cpu_ms * 88 / 100)) && $all -lt $((cpu_ms * 112 / 100)) ]] ||
 		fail "$all samples, $lost of them lost, in $cpu_ms ms"
 }
 

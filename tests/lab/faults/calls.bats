@@ -244,7 +244,7 @@ each_fails() {
 			grep -qx '  state *finished' info.txt || fail "$1, $n: $(cat err info.txt)"
 			grep -qx '  any *no' info.txt || fail "$1, $n: $(cat err info.txt)"
 		else
-			[ "$status" -eq 1 ] && [ "$(wc -l <err)" -eq 1 ] || fail "$1, $n: $(cat err)"
+			[[ $status -eq 1 && $(wc -l <err) -eq 1 ]] || fail "$1, $n: $(cat err)"
 		fi
 	done
 	echo "# $1: $count calls failed, one after the other" >&3

@@ -40,7 +40,11 @@ int recording_fail_write(struct recording *r, int err)
 /* Records that were not written are lost; the rest may still become a finished capture. */
 static void give_up_unwritten(struct recording *r)
 {
-	if (!r->window && !sink_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC)))
+	if (r->window)
+		return;
+	/* Where there is no room for the records of these losses there may be for the account, which counts them. */
+	(void)sink_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC));
+	if (r->emit.gave_up)
 		note(&r->notes, NOTE_STORED, "%s: what came in then is lost", r->notes.failure);
 }
 

@@ -150,7 +150,9 @@ int push_encode(struct push_ledger *l, const struct push_target *t, int64_t targ
 	err = encode_all(l, t, target, folder, source, count);
 	if (!err)
 		err = push_ledger_commit(l);
-	if (err)
+	if (err) {
 		push_ledger_rollback(l);
+		push_folder_clean(folder, l);
+	}
 	return err;
 }

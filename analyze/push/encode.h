@@ -32,8 +32,8 @@ char *push_identity(const struct capture *c, const char *host, const struct time
 char *push_host_name(const char *host);
 
 /*
- * Writes each interval's batch below folder, and then the ledger has them, and the capture.  *count: batches.  The
- * errors of files and of the ledger.
+ * Writes each interval's batch below folder, and then the ledger has them, and the capture.  On failure neither stays.
+ * *count: batches.  The errors of files and of the ledger.
  */
 int push_encode(struct push_ledger *l, const struct push_target *t, int64_t target,
 		const char *folder, const struct push_source *source, uint64_t *count);

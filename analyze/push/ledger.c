@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <sqlite3.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,7 @@
 struct push_ledger {
 	sqlite3 *db;
 	uint64_t sender;
+	char problem[160]; /* of the last call that failed: a rollback would replace SQLite's */
 };
 
 static const char schema[] =
@@ -31,9 +33,21 @@ static const char schema[] =
 	" next_ms INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, words TEXT,"
 	" PRIMARY KEY (target, host, seq)) WITHOUT ROWID;";
 
-static int errno_of(int code)
+static int errno_of(struct push_ledger *l, int code)
 {
-	return code == SQLITE_NOMEM ? -ENOMEM : -EIO;
+	snprintf(l->problem, sizeof(l->problem), "%s", sqlite3_errmsg(l->db));
+	switch (code & 0xff) {
+	case SQLITE_NOMEM:
+		return -ENOMEM;
+	case SQLITE_FULL:
+	case SQLITE_IOERR: /* full disks, too, where it cannot make its files larger */
+	case SQLITE_CANTOPEN:
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return -EAGAIN;
+	default:
+		return -EIO;
+	}
 }
 
 /* A statement with its values: i is an int64_t, t a text or NULL. */
@@ -49,7 +63,7 @@ static int prepare(struct push_ledger *l, sqlite3_stmt **out, const char *sql, c
 			code = sqlite3_bind_text(*out, i + 1, va_arg(values, const char *), -1,
 						 SQLITE_STATIC);
 	}
-	return code == SQLITE_OK ? 0 : errno_of(code);
+	return code == SQLITE_OK ? 0 : errno_of(l, code);
 }
 
 static int query(struct push_ledger *l, sqlite3_stmt **out, const char *sql, const char *types, ...)
@@ -74,18 +88,18 @@ static int change(struct push_ledger *l, const char *sql, const char *types, ...
 	va_end(values);
 	if (!err) {
 		code = sqlite3_step(s);
-		err = code == SQLITE_DONE || code == SQLITE_ROW ? 0 : errno_of(code);
+		err = code == SQLITE_DONE || code == SQLITE_ROW ? 0 : errno_of(l, code);
 	}
 	sqlite3_finalize(s);
 	return err;
 }
 
 /* One number.  -ENOENT: no row. */
-static int step_number(sqlite3_stmt *s, int64_t *out)
+static int step_number(struct push_ledger *l, sqlite3_stmt *s, int64_t *out)
 {
 	int code = sqlite3_step(s), err;
 
-	err = code == SQLITE_ROW ? 0 : code == SQLITE_DONE ? -ENOENT : errno_of(code);
+	err = code == SQLITE_ROW ? 0 : code == SQLITE_DONE ? -ENOENT : errno_of(l, code);
 	if (!err)
 		*out = sqlite3_column_int64(s, 0);
 	sqlite3_finalize(s);
@@ -99,7 +113,7 @@ static int make_sender(struct push_ledger *l)
 	int64_t number;
 	int err = query(l, &s, "SELECT number FROM sender", "");
 
-	err = err ? err : step_number(s, &number);
+	err = err ? err : step_number(l, s, &number);
 	if (err == -ENOENT) {
 		err = hash_key_new(&random);
 		number = (int64_t)(random.a >> 1 | 1); /* SQLite has no unsigned integers */
@@ -124,9 +138,9 @@ int push_ledger_open(const char *path, struct push_ledger **out, char **problem)
 		code = sqlite3_busy_timeout(l->db, 5000);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(l->db, schema, NULL, NULL, NULL);
-	err = code == SQLITE_OK ? make_sender(l) : errno_of(code);
+	err = code == SQLITE_OK ? make_sender(l) : errno_of(l, code);
 	if (err) {
-		*problem = l->db ? strdup(sqlite3_errmsg(l->db)) : NULL;
+		*problem = *l->problem ? strdup(l->problem) : NULL;
 		push_ledger_close(l);
 		return err;
 	}
@@ -144,7 +158,12 @@ void push_ledger_close(struct push_ledger *l)
 
 const char *push_ledger_problem(const struct push_ledger *l)
 {
-	return sqlite3_errmsg(l->db);
+	return l->problem;
+}
+
+void push_ledger_make_room(struct push_ledger *l)
+{
+	(void)sqlite3_wal_checkpoint_v2(l->db, NULL, SQLITE_CHECKPOINT_RESTART, NULL, NULL);
 }
 
 uint64_t push_ledger_sender(const struct push_ledger *l)
@@ -159,7 +178,7 @@ int push_ledger_target(struct push_ledger *l, const char *name, int64_t *out)
 
 	if (!err)
 		err = query(l, &s, "SELECT id FROM targets WHERE name = ?", "t", name);
-	return err ? err : step_number(s, out);
+	return err ? err : step_number(l, s, out);
 }
 
 int push_ledger_begin(struct push_ledger *l)
@@ -184,7 +203,7 @@ int push_ledger_has_capture(struct push_ledger *l, int64_t target, const char *i
 	int err = query(l, &s, "SELECT 1 FROM captures WHERE target = ? AND identity = ?", "it",
 			target, identity);
 
-	err = err ? err : step_number(s, &one);
+	err = err ? err : step_number(l, s, &one);
 	if (err && err != -ENOENT)
 		return err;
 	*out = !err;
@@ -199,7 +218,7 @@ int push_ledger_has_batch(struct push_ledger *l, int64_t target, const char *hos
 	int err = query(l, &s, "SELECT 1 FROM batches WHERE target = ? AND host = ? AND seq = ?",
 			"iti", target, host, (int64_t)seq);
 
-	err = err ? err : step_number(s, &one);
+	err = err ? err : step_number(l, s, &one);
 	if (err && err != -ENOENT)
 		return err;
 	*out = !err;
@@ -223,7 +242,7 @@ int push_ledger_take_seq(struct push_ledger *l, int64_t target, const char *host
 	if (!err)
 		err = query(l, &s, "SELECT last FROM seqs WHERE target = ? AND host = ?", "it",
 			    target, host);
-	err = err ? err : step_number(s, &last);
+	err = err ? err : step_number(l, s, &last);
 	if (!err)
 		*out = (uint64_t)last;
 	return err;
@@ -285,7 +304,7 @@ int push_ledger_next(struct push_ledger *l, int64_t target, uint64_t now_ms,
 		code = sqlite3_step(s);
 		err = code == SQLITE_ROW    ? read_waiting(s, target, out)
 		      : code == SQLITE_DONE ? -ENOENT
-					    : errno_of(code);
+					    : errno_of(l, code);
 	}
 	sqlite3_finalize(s);
 	return err;
@@ -347,7 +366,7 @@ int push_ledger_sums(struct push_ledger *l, int64_t target, struct push_sums *ou
 
 	if (!err) {
 		code = sqlite3_step(s);
-		err = code == SQLITE_ROW ? 0 : errno_of(code);
+		err = code == SQLITE_ROW ? 0 : errno_of(l, code);
 	}
 	if (!err)
 		*out = (struct push_sums){
@@ -379,7 +398,7 @@ int push_ledger_each(struct push_ledger *l, int64_t target,
 		push_waiting_done(&w);
 	}
 	sqlite3_finalize(s);
-	return err ? err : code == SQLITE_DONE ? 0 : errno_of(code);
+	return err ? err : code == SQLITE_DONE ? 0 : errno_of(l, code);
 }
 
 int push_ledger_targets(struct push_ledger *l,
@@ -391,5 +410,5 @@ int push_ledger_targets(struct push_ledger *l,
 	while (!err && (code = sqlite3_step(s)) == SQLITE_ROW)
 		err = see(ctx, sqlite3_column_int64(s, 0), (const char *)sqlite3_column_text(s, 1));
 	sqlite3_finalize(s);
-	return err ? err : code == SQLITE_DONE ? 0 : errno_of(code);
+	return err ? err : code == SQLITE_DONE ? 0 : errno_of(l, code);
 }

@@ -3,8 +3,8 @@
  * ledger - which captures were encoded for which server, and which batches wait
  *
  * An SQLite file.  It decides: a batch's file without a row was never sent, and is written anew.  What changes
- * together is one transaction, on the disk when the call returns.  All: -EIO, and push_ledger_problem() says why;
- * -ENOMEM.
+ * together is one transaction, on the disk when the call returns.  All: -EAGAIN where it may pass (a full disk, another
+ * process has it), else -EIO, and push_ledger_problem() is why; -ENOMEM.
  */
 #ifndef EBPREC_ANALYZE_PUSH_LEDGER_H
 #define EBPREC_ANALYZE_PUSH_LEDGER_H
@@ -35,7 +35,13 @@ struct push_sums {
 /* path: made if need be.  *problem: owned by the caller, NULL or why it failed. */
 int push_ledger_open(const char *path, struct push_ledger **out, char **problem);
 void push_ledger_close(struct push_ledger *l); /* NULL is fine */
+/* Why the last call failed that did; "": none did. */
 const char *push_ledger_problem(const struct push_ledger *l);
+/*
+ * After -EAGAIN: what was written lately goes to its place in the file, where there is room, so that its journal begins anew and needs
+ * no more of the disk.
+ */
+void push_ledger_make_room(struct push_ledger *l);
 
 /* The random number of this ledger: sequence numbers count within it. */
 uint64_t push_ledger_sender(const struct push_ledger *l);

@@ -16,7 +16,8 @@
 #include "format/base/hash.h"
 #include "format/os/clock.h"
 
-enum step { STEP_IDLE, STEP_VERSION, STEP_QUESTION, STEP_PART };
+/* STEP_TAKEN: all parts were, and the ledger could not be written. */
+enum step { STEP_IDLE, STEP_VERSION, STEP_QUESTION, STEP_PART, STEP_TAKEN };
 
 /* A server and what is under way there. */
 struct lane {
@@ -200,12 +201,10 @@ static int set_aside(struct push_sender *s, struct lane *l, enum push_event even
 		     const char *words)
 {
 	char *from = path_of(s, &l->waiting, ""), *to = path_of(s, &l->waiting, ".refused");
-	int err = from && to ? 0 : -ENOMEM;
+	int err = from && to ? push_ledger_refuse(s->ledger, &l->waiting, words) : -ENOMEM;
 
 	if (!err && event == PUSH_EVENT_REFUSED)
 		(void)rename(from, to); /* the ledger has it either way */
-	if (!err)
-		err = push_ledger_refuse(s->ledger, &l->waiting, words);
 	free(from);
 	free(to);
 	if (!err) {
@@ -239,14 +238,16 @@ static int finish_batch(struct push_sender *s, struct lane *l)
 	char *path = path_of(s, &l->waiting, "");
 	int err = path ? push_ledger_sent(s->ledger, &l->waiting) : -ENOMEM;
 
-	if (!err) {
+	if (err) {
+		l->step = STEP_TAKEN;
+	} else {
 		(void)unlink(path); /* one that stays has no row: push_folder_clean() */
 		s->took++;
 		l->failures = 0;
 		report(s, l, PUSH_EVENT_SENT, NULL);
+		end_batch(s, l);
 	}
 	free(path);
-	end_batch(s, l);
 	return err;
 }
 
@@ -277,16 +278,17 @@ static int begin_batch(struct push_sender *s, struct lane *l)
 	path = path_of(s, &l->waiting, "");
 	err = path ? push_batch_read(path, &l->batch) : -ENOMEM;
 	free(path);
-	if (err == -ENOMEM)
-		return err;
-	if (err)
+	if (err && err != -ENOMEM)
 		return set_aside(s, l, PUSH_EVENT_GONE, strerror(-err));
 	l->part = 0;
 	l->maybe_there = l->waiting.tries;
 	l->waiting.tries++;
-	err = push_ledger_try(s->ledger, &l->waiting);
-	if (err)
+	if (!err)
+		err = push_ledger_try(s->ledger, &l->waiting);
+	if (err) {
+		end_batch(s, l);
 		return err;
+	}
 	return l->target->form == &push_clickhouse && !l->target->version ? ask_version(s, l)
 									  : send_part(s, l);
 }
@@ -388,9 +390,28 @@ static int on_answer(struct push_sender *s, struct lane *l)
 
 static int work_lane(struct push_sender *s, struct lane *l)
 {
-	if (l->step == STEP_IDLE)
+	switch (l->step) {
+	case STEP_IDLE:
 		return steady_ms() >= l->next_ms ? begin_batch(s, l) : 0;
-	return l->exchange.done ? on_answer(s, l) : 0;
+	case STEP_TAKEN:
+		return finish_batch(s, l);
+	default:
+		return l->exchange.done ? on_answer(s, l) : 0;
+	}
+}
+
+/* Each lane, whatever comes of the others: the first error.  *busy: something is under way. */
+static int work_lanes(struct push_sender *s, bool *busy)
+{
+	int first = 0, err;
+
+	*busy = false;
+	for (size_t i = 0; i < s->count; i++) {
+		err = work_lane(s, &s->lanes[i]);
+		first = first ? first : err;
+		*busy |= s->lanes[i].step != STEP_IDLE;
+	}
+	return first;
 }
 
 int push_sender_work(struct push_sender *s, int timeout_ms, uint64_t *waiting, uint64_t *took)
@@ -398,16 +419,12 @@ int push_sender_work(struct push_sender *s, int timeout_ms, uint64_t *waiting, u
 	const uint64_t until_ms = steady_ms() + (uint64_t)timeout_ms;
 	struct push_sums sums;
 	bool busy;
-	int err = 0;
+	int err;
 
 	s->took = 0;
 	do {
-		busy = false;
-		for (size_t i = 0; i < s->count && !err; i++) {
-			err = work_lane(s, &s->lanes[i]);
-			busy |= s->lanes[i].step != STEP_IDLE;
-		}
-		if (busy && !err)
+		err = work_lanes(s, &busy);
+		if (busy)
 			push_http_work(s->http, 100);
 	} while (busy && !err && steady_ms() < until_ms);
 	*waiting = 0;

@@ -38,7 +38,7 @@ int push_sender_new(const struct push_sender_opts *opts, struct push_ledger *led
 void push_sender_free(struct push_sender *s); /* NULL is fine */
 /*
  * Works for at most so long.  *waiting: batches that wait; *took: how many were taken, or set aside.  The errors of the
- * ledger.
+ * ledger: after -EAGAIN it goes on when it is called again.
  */
 int push_sender_work(struct push_sender *s, int timeout_ms, uint64_t *waiting, uint64_t *took);
 struct push_http *push_sender_http(struct push_sender *s);

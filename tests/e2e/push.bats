@@ -12,6 +12,7 @@ setup() {
 
 teardown() {
 	end_background
+	umount state 2>/dev/null || true
 }
 
 start_server() {
@@ -164,6 +165,32 @@ has_all() {
 	push -i a.data
 	has_all
 	same 3 "$(stored '*samples' | wc -l)"
+}
+
+@test "a disk that is full is waited for, and printed once: each sample once" {
+	need_root
+	mkdir state captures
+	mount -t tmpfs -o size=1m tmpfs state 2>/dev/null || skip "may not mount"
+	start_server
+	cp a.data captures/1.data
+	echo hang >server/plan
+	ebprec push -q --to "$to" -d state --timeout 4 --retry 0.1 --follow -i captures 2>err &
+	await test ! -s server/plan # the ledger has the first try, and waits for an answer
+	cat /dev/zero >state/fill 2>/dev/null || true
+	gen_capture -o 2.data --samples 700 --pids 7
+	mv 2.data captures
+	await grep -q "cannot write the ledger 'state/push.sqlite': .*full (it goes on when it can)" err
+	await grep -q "cannot write .*'state/out': No space left on device" err
+	kill -0 $!
+	same 0 "$(sums | cut -d' ' -f2)"
+	rm state/fill
+	await served 3700
+	await rmdir state/out # all was noted as sent
+	same "1 1" "$(grep -c push.sqlite err) $(grep -c state/out err)"
+	kill $!
+	wait $! || true
+	contains "$(ebprec push -d state --status)" "sent 2 batches, 3700 samples or points"
+	same "3700 0" "$(sums | cut -d' ' -f2,4)"
 }
 
 @test "what is refused is set aside with the server's words, and the next is sent" {

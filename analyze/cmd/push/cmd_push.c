@@ -22,10 +22,12 @@
 #include "format/os/clock.h"
 #include "format/reader/capture.h"
 
-#define AT(field) offsetof(struct push_opts, field)
-#define SECOND_NS 1000000000ull
-#define SCAN_MS   2000
-#define NAMED_MAX 4096
+#define AT(field)      offsetof(struct push_opts, field)
+#define SECOND_NS      1000000000ull
+#define SCAN_MS        2000
+#define SCAN_MOST_MS   60000
+#define LEDGER_WAIT_US 1000000
+#define NAMED_MAX      4096
 
 static const struct option push_options[] = {
 	{ OPT_LIST, 0, "to", "URL", AT(to), 0, 0,
@@ -190,6 +192,7 @@ static void on_event(void *arg, enum push_event event, const struct push_target 
 	if (event == PUSH_EVENT_SENT) {
 		p->sent++;
 		p->sent_samples += w->samples;
+		p->reported &= ~(unsigned)PUSH_PLACE_LEDGER;
 	} else if (event == PUSH_EVENT_REFUSED || event == PUSH_EVENT_GONE) {
 		p->refused++;
 		message_error("batch %" PRIu64 " of '%s' was not taken by '%s': %s", w->seq,
@@ -319,7 +322,8 @@ static int push_folder(struct push_state *p, const char *folder, uint64_t *added
 	if (count < 0)
 		return message_error("cannot read '%s': %s", folder, strerror(errno));
 	for (int i = 0; i < count; i++) {
-		if (!is_full(p) && asprintf(&path, "%s/%s", folder, list[i]->d_name) >= 0) {
+		if (!p->blocked && !is_full(p) &&
+		    asprintf(&path, "%s/%s", folder, list[i]->d_name) >= 0) {
 			push_file_of_folder(p, path, added);
 			free(path);
 		}
@@ -345,11 +349,12 @@ static int push_inputs(struct push_state *p, char *const *words, uint64_t *added
 	int status = 0;
 
 	*added = 0;
-	for (unsigned i = 0; i < inputs->count && !status; i++)
+	p->blocked = false;
+	for (unsigned i = 0; i < inputs->count && !status && !p->blocked; i++)
 		status = push_input(p, inputs->values[i], added);
-	for (; *words && !status; words++)
+	for (; *words && !status && !p->blocked; words++)
 		status = push_input(p, *words, added);
-	return status;
+	return p->blocked ? 0 : status;
 }
 
 /* ---- sending ---- */
@@ -397,23 +402,41 @@ static int push_once(struct push_state *p, char *const *words)
 	return p->refused || p->failed ? MESSAGE_FAILED : MESSAGE_OK;
 }
 
+static int send_or_wait(struct push_state *p)
+{
+	uint64_t waiting, took;
+	int status, err = push_sender_work(p->sender, 1000, &waiting, &took);
+
+	if (!err) {
+		if (!took)
+			usleep(100000);
+		return 0;
+	}
+	p->blocked = false;
+	status = push_ledger_error(p, err);
+	if (!p->blocked)
+		return status;
+	push_ledger_make_room(p->ledger);
+	usleep(LEDGER_WAIT_US);
+	return 0;
+}
+
+/* Captures are looked for less and less often while their batches cannot be written. */
 static int push_always(struct push_state *p, char *const *words)
 {
-	uint64_t waiting, took, added, last_ns = 0, now_ns;
-	int err = 0, status = 0;
+	uint64_t added, next_ns = 0, pause_ms = SCAN_MS;
+	int status = 0;
 
 	while (!status) {
-		now_ns = clock_ns(CLOCK_MONOTONIC);
-		if (!last_ns || now_ns - last_ns > SCAN_MS * 1000000ull) {
+		if (clock_ns(CLOCK_MONOTONIC) >= next_ns) {
 			status = push_inputs(p, words, &added);
-			last_ns = now_ns;
+			pause_ms = !p->blocked                   ? SCAN_MS
+				   : pause_ms < SCAN_MOST_MS / 2 ? 2 * pause_ms
+								 : SCAN_MOST_MS;
+			next_ns = clock_ns(CLOCK_MONOTONIC) + pause_ms * 1000000;
 		}
 		if (!status)
-			err = push_sender_work(p->sender, 1000, &waiting, &took);
-		if (err)
-			status = push_ledger_error(p, err);
-		else if (!took)
-			usleep(100000);
+			status = send_or_wait(p);
 	}
 	return status;
 }

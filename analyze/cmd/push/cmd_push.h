@@ -29,6 +29,9 @@ enum push_file {
 	PUSH_FILE_UNREADABLE,
 };
 
+/* Parts of the folder of --dir that are written; bits. */
+enum push_place { PUSH_PLACE_LEDGER = 1, PUSH_PLACE_OUT = 2 };
+
 /* The servers, and where their batches wait. */
 struct push_state {
 	const struct push_opts *opts;
@@ -43,15 +46,20 @@ struct push_state {
 	uint64_t sent, sent_samples, refused;
 	uint64_t
 		full; /* a bit for each target of which too much waits, when captures were looked for */
-	bool held;   /* a capture waits for room in the queue */
-	bool failed; /* a capture of a folder could not be read */
+	unsigned reported; /* enum push_place: it cannot be written, and a message was about it */
+	bool blocked;      /* it was found so, and is waited for */
+	bool held;         /* a capture waits for room in the queue */
+	bool failed;       /* a capture of a folder could not be read */
 	/* Files of folders that a message was about: it is printed once for each state of a file. */
 	struct push_file_state *named;
 	size_t named_count, named_capacity;
 };
 
-/* "ebprec: ..." of a call of the ledger that failed. */
-int push_ledger_error(const struct push_state *p, int err);
+/*
+ * "ebprec: ..." of a call of the ledger that failed.  With --follow, a full disk and the like are printed once, until something was written
+ * again, and p->blocked is set.  MESSAGE_FAILED.
+ */
+int push_ledger_error(struct push_state *p, int err);
 
 /*
  * Encodes the capture for each target that has not had it and is not full.  *added: batches.  0, or the exit status after

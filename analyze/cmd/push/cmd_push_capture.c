@@ -15,10 +15,30 @@
 #include "analyze/push/samples.h"
 #include "format/perf/perffile.h"
 
-int push_ledger_error(const struct push_state *p, int err)
+/* Whether it is waited for, once it sends.  It is printed once. */
+static bool waits_for(struct push_state *p, enum push_place place, int err, const char *why)
 {
-	return message_error("cannot write the ledger '%s/push.sqlite': %s", p->opts->folder,
-			     err == -EIO ? push_ledger_problem(p->ledger) : strerror(-err));
+	if (!p->opts->follow || !p->sender || (err != -EAGAIN && err != -ENOSPC && err != -EDQUOT))
+		return false;
+	if (!(p->reported & place))
+		message_error("cannot write %s '%s/%s': %s (it goes on when it can)",
+			      place == PUSH_PLACE_LEDGER ? "the ledger" : "batches to",
+			      p->opts->folder, place == PUSH_PLACE_LEDGER ? "push.sqlite" : "out",
+			      why);
+	p->reported |= place;
+	p->blocked = true;
+	return true;
+}
+
+int push_ledger_error(struct push_state *p, int err)
+{
+	const char *why = err == -EIO || err == -EAGAIN ? push_ledger_problem(p->ledger)
+							: strerror(-err);
+
+	return waits_for(p, PUSH_PLACE_LEDGER, err, why)
+		       ? MESSAGE_FAILED
+		       : message_error("cannot write the ledger '%s/push.sqlite': %s",
+				       p->opts->folder, why);
 }
 
 /* One name for what a sampled clock and sampled cycles count. */
@@ -39,6 +59,7 @@ static int encode_for(struct push_state *p, size_t i, const char *path,
 	int err = push_encode(p->ledger, &p->targets[i], p->ids[i], p->out, source, &count);
 
 	if (!err) {
+		p->reported = 0;
 		*added += count;
 		if (!count && !p->opts->quiet)
 			message_note(
@@ -48,8 +69,10 @@ static int encode_for(struct push_state *p, size_t i, const char *path,
 				path, p->targets[i].name);
 		return 0;
 	}
-	if (err == -EIO)
+	if (err == -EIO || err == -EAGAIN)
 		return push_ledger_error(p, err);
+	if (waits_for(p, PUSH_PLACE_OUT, err, strerror(-err)))
+		return MESSAGE_FAILED;
 	return message_error("cannot write the batches of '%s' to '%s': %s", path, p->out,
 			     strerror(-err));
 }
@@ -59,11 +82,12 @@ static int make_samples(struct push_state *p, const char *path, struct report *r
 {
 	size_t count;
 	struct picked picked;
+	const bool quiet = p->opts->quiet || p->reported; /* it was made before, and not written */
 	int err, status = pick_options_parse(&p->opts->pick, p->usage, &picked);
 
 	if (status)
 		return status;
-	status = pick_options_resolve(&p->opts->pick, p->usage, path, p->opts->quiet, r, &picked);
+	status = pick_options_resolve(&p->opts->pick, p->usage, path, quiet, r, &picked);
 	if (!status) {
 		picked.query.fields = PUSH_GROUPS;
 		picked.query.quantum_ns = p->opts->interval_ns;
@@ -76,7 +100,7 @@ static int make_samples(struct push_state *p, const char *path, struct report *r
 			source->lost = r->scan.attr_lost[picked.query.attr];
 		if (err)
 			status = message_error("cannot push '%s': %s", path, strerror(-err));
-		else if (!p->opts->quiet)
+		else if (!quiet)
 			print_quality_losses(r, path);
 	}
 	pick_options_done(&picked);

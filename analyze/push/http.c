@@ -139,6 +139,9 @@ static bool set_trust(const struct push_http *h, CURL *easy)
 	return set_protocols(h, easy) && !h->curl.easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 0L) &&
 	       !h->curl.easy_setopt(easy, CURLOPT_NOSIGNAL, 1L) &&
 	       !h->curl.easy_setopt(easy, CURLOPT_PROXY, o->proxy ? o->proxy : "") &&
+	       (!o->proxy_user ||
+		(!h->curl.easy_setopt(easy, CURLOPT_PROXYUSERNAME, o->proxy_user) &&
+		 !h->curl.easy_setopt(easy, CURLOPT_PROXYPASSWORD, o->proxy_password))) &&
 	       (!o->ca_file || !h->curl.easy_setopt(easy, CURLOPT_CAINFO, o->ca_file)) &&
 	       (!o->cert_file || !h->curl.easy_setopt(easy, CURLOPT_SSLCERT, o->cert_file)) &&
 	       (!o->key_file || !h->curl.easy_setopt(easy, CURLOPT_SSLKEY, o->key_file));

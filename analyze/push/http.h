@@ -20,8 +20,9 @@
 /* All borrowed; NULL or 0: the usual. */
 struct push_http_opts {
 	const char *ca_file, *cert_file, *key_file, *proxy;
-	uint64_t most_bytes_per_s; /* of what is sent to one server; 0: no limit */
-	uint64_t timeout_ms;       /* of one request, besides what most_bytes_per_s lets it take */
+	const char *proxy_user, *proxy_password; /* both or none */
+	uint64_t most_bytes_per_s;               /* of what is sent to one server; 0: no limit */
+	uint64_t timeout_ms; /* of one request, besides what most_bytes_per_s lets it take */
 };
 
 struct push_http; /* opaque */

@@ -35,6 +35,53 @@ static bool is_identifier(const char *text)
 	       strlen(text) <= 64;
 }
 
+/* ---- secrets ---- */
+
+static bool is_name_of_secret(const char *name, size_t size_bytes)
+{
+	static const char *const names[] = {
+		"p",     "pass",         "passwd",  "password", "pwd",     "secret",
+		"token", "access_token", "api_key", "apikey",   "api-key", "auth",
+	};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (strlen(names[i]) == size_bytes && !strncasecmp(names[i], name, size_bytes))
+			return true;
+	return false;
+}
+
+/* query: NAME=VALUE&... */
+static bool query_has_secret(const char *query)
+{
+	while (*query) {
+		size_t bytes = strcspn(query, "&;#"), name_bytes = strcspn(query, "=&;#");
+
+		if (name_bytes + 1 < bytes && is_name_of_secret(query, name_bytes))
+			return true;
+		query += bytes;
+		query += *query != '\0';
+	}
+	return false;
+}
+
+bool push_url_has_secret(const char *url)
+{
+	const char *scheme = strstr(url, "://"), *begin = scheme ? scheme + 3 : url;
+	size_t bytes = strcspn(begin, "/?#");
+	const char *colon = memchr(begin, ':', bytes), *at = memrchr(begin, '@', bytes),
+		   *query = strchr(begin, '?');
+
+	if (at && colon && colon < at)
+		return true;
+	/* A password with a slash: what would be the port is no number, and the host comes later. */
+	if (colon && *begin != '[' && !at && strchr(begin + bytes, '@') &&
+	    strspn(colon + 1, "0123456789") != (size_t)(begin + bytes - colon - 1))
+		return true;
+	return query && query_has_secret(query + 1);
+}
+
+/* ---- addresses ---- */
+
 /* The parts of [USER@]HOST[:PORT][/REST]. */
 struct address {
 	char *user, *host; /* owned; host with its port */
@@ -47,10 +94,6 @@ static int read_address(const char *text, struct address *out, const char **prob
 	const char *at = memchr(text, '@', bytes);
 	size_t user_bytes = at ? (size_t)(at - text) : 0;
 
-	if (at && memchr(text, ':', user_bytes)) {
-		*problem = "a password in it is seen by all users (--token-file FILE has it)";
-		return -EINVAL;
-	}
 	out->user = at ? strndup(text, user_bytes) : NULL;
 	if (at)
 		at++;
@@ -108,6 +151,10 @@ int push_target_parse(const char *text, struct push_target *out, const char **pr
 	const char *scheme = "http";
 	int err;
 
+	*problem =
+		"it has a password or token, which all users of the machine see (--token-file FILE, mode 0600, has it)";
+	if (push_url_has_secret(text))
+		return -EACCES;
 	*problem = "FORM+http://HOST/PATH or clickhouse://HOST/DATABASE was expected";
 	if (!colon)
 		return -EINVAL;

@@ -5,7 +5,7 @@
  *	clickhouse://[USER@]HOST[:PORT]/DATABASE	short for clickhouse+http, port 8123
  *	FORM+http[s]://[USER@]HOST[:PORT]/PATH[?QUERY]	the address is used as it is
  *
- * A secret is never part of it, as every user of the machine sees the command line.
+ * A secret is never part of it: every user of the machine sees the command line, and the address is printed and stored.
  */
 #ifndef EBPREC_ANALYZE_PUSH_TARGET_H
 #define EBPREC_ANALYZE_PUSH_TARGET_H
@@ -62,7 +62,13 @@ struct push_form {
 const struct push_form *push_form_at(size_t i);
 
 /*
- * *problem: static, why it is none.  -EINVAL, -ENOMEM; *out untouched on failure.  *out: push_target_done().
+ * Whether an address, of a server or a proxy, has a password before its host, or a value in its query whose name is that of a
+ * secret: "p", "password", "token" and the like.
+ */
+bool push_url_has_secret(const char *url);
+/*
+ * *problem: static, why it is none.  -EINVAL; -EACCES: it has a secret, and is not to be printed; -ENOMEM; *out untouched on
+ * failure.  *out: push_target_done().
  */
 int push_target_parse(const char *text, struct push_target *out, const char **problem);
 void push_target_done(struct push_target *t);

@@ -35,6 +35,10 @@ push() {
 	ebprec push -q --to "$to" -d state --retry 0.1 "$@"
 }
 
+hangs_fewer_than() {
+	[ "$(wc -l <server/plan)" -lt "$1" ]
+}
+
 served() {
 	[ "$(sums | cut -d' ' -f2)" = "$1" ]
 }
@@ -173,9 +177,9 @@ has_all() {
 	mount -t tmpfs -o size=1m tmpfs state 2>/dev/null || skip "may not mount"
 	start_server
 	cp a.data captures/1.data
-	echo hang >server/plan
-	ebprec push -q --to "$to" -d state --timeout 4 --retry 0.1 --follow -i captures 2>err &
-	await test ! -s server/plan # the ledger has the first try, and waits for an answer
+	printf 'hang\n%.0s' {1..50} >server/plan
+	ebprec push -q --to "$to" -d state --timeout 1 --retry 0.1 --follow -i captures 2>err &
+	await hangs_fewer_than 50 # the ledger has a try, and is written to when it fails
 	cat /dev/zero >state/fill 2>/dev/null || true
 	gen_capture -o 2.data --samples 700 --pids 7
 	mv 2.data captures
@@ -183,6 +187,7 @@ has_all() {
 	await grep -q "cannot write .*'state/out': No space left on device" err
 	kill -0 $!
 	same 0 "$(sums | cut -d' ' -f2)"
+	: >server/plan
 	rm state/fill
 	await served 3700
 	await rmdir state/out # all was noted as sent
@@ -252,8 +257,41 @@ has_all() {
 	grep -q '^Authorization: Bearer s3cret' server/1.*.headers
 	push --to "clickhouse://me@127.0.0.1:$port/prof" --token-file token -i a.data
 	grep -q "^Authorization: Basic $(printf me:s3cret | base64)" server/*.headers
-	run ebprec push --to "clickhouse://me:s3cret@127.0.0.1:$port/prof" -i a.data
+}
+
+@test "a secret in a URL is refused, and neither printed nor stored" {
+	for to in "clickhouse://me:s3cret@h/prof" "influx+http://h/write?db=x&u=me&p=s3cret" "nothing://me:s3cret@h/"; do
+		run ebprec push --to "$to" -d state -i a.data
+		same 2 "$status"
+		contains "$output" "option '--to': it has a password or token"
+		contains "$output" "--token-file FILE, mode 0600"
+		[[ $output != *s3cret* ]]
+	done
+	run ebprec push --to clickhouse://h/prof --proxy http://me:s3cret@h:3128 -d state -i a.data
 	same 2 "$status"
+	contains "$output" "--proxy-login FILE, mode 0600"
+	[[ $output != *s3cret* ]]
+	run ebprec query --from clickhouse://me:s3cret@h/prof
+	same 2 "$status"
+	[[ $output != *s3cret* ]]
+	[ -z "$(grep -ral s3cret state)" ]
+}
+
+@test "a proxy gets its login from a file" {
+	start_server
+	echo me:s3cret:x >login
+	chmod 600 login
+	# The server is its own proxy: it gets the entire URL.
+	to=clickhouse://nowhere.invalid:1/prof
+	push --proxy "http://127.0.0.1:$port" --proxy-login login -i a.data
+	grep -q '^http://nowhere.invalid:1/' server/*samples.headers
+	grep -q "^Proxy-Authorization: Basic $(printf me:s3cret:x | base64)" server/*samples.headers
+	run ebprec push --to "$to" --proxy-login login -d state -i a.data
+	same 2 "$status"
+	echo s3cret >login
+	run ebprec push --to "$to" --proxy "http://127.0.0.1:$port" --proxy-login login -d state -i a.data
+	same 1 "$status"
+	contains "$output" "cannot use 'login': USER:PASSWORD was expected in it"
 }
 
 @test "one sender a folder" {

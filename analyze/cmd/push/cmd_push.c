@@ -67,6 +67,8 @@ static const struct option push_options[] = {
 	{ OPT_STRING, 0, "key", "FILE", AT(key), 0, 0, "its private key" },
 	{ OPT_STRING, 0, "proxy", "URL", AT(proxy), 0, 0,
 	  "ask through this proxy; the environment's are not used" },
+	{ OPT_STRING, 0, "proxy-login", "FILE", AT(proxy_login), 0, 0,
+	  "USER:PASSWORD of the proxy (mode 0600)" },
 	{ OPT_STRING, 0, "service-rules", "FILE", AT(pick.service_rules), 0, 0,
 	  "rules that name services: lines 'SERVICE unit:PATTERN ...'" },
 	NAMEOPTS(AT(pick.names)),
@@ -96,6 +98,8 @@ static int add_target(struct push_state *p, size_t i)
 
 	if (err == -ENOMEM)
 		return message_error("cannot push: %s", strerror(ENOMEM));
+	if (err == -EACCES)
+		return usage_error(p->usage, "option '--to': %s", problem);
 	if (err)
 		return usage_error(p->usage, "option '--to' cannot be '%s': %s", o->to.values[i],
 				   problem);
@@ -121,6 +125,32 @@ static int add_targets(struct push_state *p)
 	for (size_t i = 0; i < o->to.count && !status; i++)
 		status = add_target(p, i);
 	return status;
+}
+
+static int read_proxy(struct push_state *p)
+{
+	const struct push_opts *o = p->opts;
+	char *colon;
+	int status;
+
+	if (o->proxy && push_url_has_secret(o->proxy))
+		return usage_error(
+			p->usage,
+			"option '--proxy': it has a password, which all users of the machine see (--proxy-login FILE, mode 0600, has it)");
+	if (!o->proxy_login)
+		return 0;
+	if (!o->proxy)
+		return usage_error(p->usage, "--proxy-login goes with --proxy");
+	status = secret_file_read(o->proxy_login, &p->proxy_user);
+	if (status)
+		return status;
+	colon = strchr(p->proxy_user, ':');
+	if (!colon)
+		return message_error("cannot use '%s': USER:PASSWORD was expected in it",
+				     o->proxy_login);
+	*colon = '\0';
+	p->proxy_password = colon + 1;
+	return 0;
 }
 
 /* ---- the folder ---- */
@@ -211,6 +241,8 @@ static int open_sender(struct push_state *p)
 			  .cert_file = o->cert,
 			  .key_file = o->key,
 			  .proxy = o->proxy,
+			  .proxy_user = p->proxy_user,
+			  .proxy_password = p->proxy_password,
 			  .most_bytes_per_s = o->max_rate_bytes,
 			  .timeout_ms = o->timeout_ns / 1000000 },
 		.most_wait_ms = o->most_wait_ns / 1000000,
@@ -458,6 +490,8 @@ static int run(struct push_state *p, char *const *words)
 	int status = add_targets(p);
 
 	if (!status)
+		status = read_proxy(p);
+	if (!status)
 		status = open_folder(p);
 	if (!status && p->opts->status)
 		return push_status(p);
@@ -480,6 +514,7 @@ static void done(struct push_state *p)
 		push_target_done(&p->targets[i]);
 	for (size_t i = 0; i < OPTION_LIST_MAX; i++)
 		free(p->secrets[i]);
+	free(p->proxy_user);
 	free(p->named);
 	free(p->out);
 	free(p);

@@ -10,7 +10,7 @@
 struct push_opts {
 	struct option_list to, inputs, tokens;
 	const char *folder, *host;
-	const char *ca, *cert, *key, *proxy;
+	const char *ca, *cert, *key, *proxy, *proxy_login;
 	struct pick_options pick; /* of which only the names are options */
 	uint64_t interval_ns, timeout_ns, give_up_ns, most_wait_ns;
 	uint64_t max_rate_bytes, queue_bytes;
@@ -38,6 +38,8 @@ struct push_state {
 	const struct usage *usage;
 	struct push_target targets[OPTION_LIST_MAX];
 	char *secrets[OPTION_LIST_MAX]; /* owned; by target */
+	char *proxy_user;               /* owned */
+	const char *proxy_password;     /* behind it */
 	int64_t ids[OPTION_LIST_MAX];
 	size_t count;
 	char *out; /* owned: the folder of batches */

@@ -189,6 +189,8 @@ int query_fleet_run(const struct query_fleet_ask *ask, const struct time_span *s
 		problem = "only clickhouse:// can be asked";
 		err = -EINVAL;
 	}
+	if (err == -EACCES)
+		return usage_error(ask->usage, "option '--from': %s", problem);
 	if (err == -EINVAL)
 		return usage_error(ask->usage, "option '--from' cannot be '%s': %s",
 				   ask->opts->from, problem);

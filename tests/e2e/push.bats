@@ -174,7 +174,7 @@ has_all() {
 @test "a disk that is full is waited for, and printed once: each sample once" {
 	need_root
 	mkdir state captures
-	mount -t tmpfs -o size=1m tmpfs state 2>/dev/null || skip "may not mount"
+	mount -t tmpfs -o size=4m tmpfs state 2>/dev/null || skip "may not mount"
 	start_server
 	cp a.data captures/1.data
 	printf 'hang\n%.0s' {1..50} >server/plan
@@ -292,6 +292,20 @@ has_all() {
 	run ebprec push --to "$to" --proxy "http://127.0.0.1:$port" --proxy-login login -d state -i a.data
 	same 1 "$status"
 	contains "$output" "cannot use 'login': USER:PASSWORD was expected in it"
+}
+
+@test "no core file has a secret" {
+	start_server
+	echo s3cret >token
+	chmod 600 token
+	strace -f -o calls ebprec push -q --to "$to" -d state --token-file token -i a.data
+	awk '/prctl\(PR_SET_DUMPABLE, SUID_DUMP_DISABLE\) += 0/ { forbidden = 1 }
+		/openat\(.*"token", O_RDONLY/ && !/O_PATH/ { is_read = 1; late += !forbidden }
+		END { exit !is_read || late }' calls
+	echo hang >server/plan
+	ebprec push -q --to "$to" -d state --timeout 9 --host other -i a.data &
+	await test ! -s server/plan
+	same "0 0" "$(awk '/^Max core file size/ { print $5, $6 }' /proc/$!/limits)"
 }
 
 @test "one sender a folder" {

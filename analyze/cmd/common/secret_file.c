@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "analyze/base/read_file.h"
@@ -10,11 +12,18 @@
 
 #define SECRET_BYTES 4096
 
+void secret_keep_in_memory(void)
+{
+	(void)setrlimit(RLIMIT_CORE, &(struct rlimit){ 0, 0 });
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+}
+
 int secret_file_read(const char *path, char **out)
 {
 	struct stat st;
 	int err;
 
+	secret_keep_in_memory();
 	if (stat(path, &st))
 		return message_error("cannot read '%s': %s", path, strerror(errno));
 	if (st.st_mode & 077)

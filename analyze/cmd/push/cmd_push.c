@@ -487,8 +487,10 @@ static bool has_waiting(struct push_state *p)
 static int run(struct push_state *p, char *const *words)
 {
 	char usual[] = "ebprec.data", *const usual_words[] = { usual, NULL };
-	int status = add_targets(p);
+	int status;
 
+	secret_keep_in_memory(); /* also of --key, which libcurl reads */
+	status = add_targets(p);
 	if (!status)
 		status = read_proxy(p);
 	if (!status)

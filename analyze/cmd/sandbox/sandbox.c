@@ -317,7 +317,7 @@ static const uint32_t refused_fcntls[] = { F_SETOWN, F_SETOWN_EX, F_SETSIG };
 /* A sanitizer needs all of these. */
 static void allow_but_sanitizers(struct seccomp_filter *f, bool network)
 {
-	const uint32_t names[] = { PR_SET_NAME, PR_GET_NAME, PR_SET_VMA };
+	const uint32_t names[] = { PR_SET_NAME, PR_GET_NAME, PR_SET_VMA, PR_SET_DUMPABLE };
 
 	/* Without the network nothing is loaded that brings code. */
 	seccomp_filter_without(f, SYS_mmap, 2, network ? 0 : PROT_EXEC, EACCES);

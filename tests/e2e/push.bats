@@ -349,6 +349,10 @@ has_all() {
 	run ebprec push -d state --status
 	same 0 "$status"
 	contains "$output" "nothing was ever to be sent from 'state' (-d DIR is another folder)"
+	[ ! -e state ]
+	mkdir state
+	ebprec push -q -d state --to clickhouse://h/x --status
+	same "" "$(ls -A state)"
 	to="influx+http://127.0.0.1:$port/write"
 	run ebprec push --to "$to" -d state -i a.data
 	same 0 "$status"

@@ -110,9 +110,12 @@ static char *folder_of(const char *path)
 }
 
 /* One that the command works in, owned, and there if it can be: the command itself finds out whether it is. */
-static char *own_folder(const char *path)
+static char *own_folder(const struct usage *u, const void *opts)
 {
-	(void)mkdir(path, 0700);
+	const char *path = text_of(u, opts, u->sends);
+
+	if (!u->looks || !flag_of(u, opts, u->looks))
+		(void)mkdir(path, 0700);
 	return strdup(path);
 }
 
@@ -239,9 +242,7 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 	p->terminal = u->draws;
 	p->writes_there = u->sends || (u->in_place && !text_of(u, opts, "output"));
 	p->sources = text_of(u, opts, "annotate");
-	p->output_folder = u->sends ? own_folder(text_of(u, opts, u->sends))
-			   : output ? folder_of(output)
-				    : NULL;
+	p->output_folder = u->sends ? own_folder(u, opts) : output ? folder_of(output) : NULL;
 	p->fetch_folder = wants_network(u, opts) ? fetch_folder() : NULL;
 	add_named(&p->read, u, opts, words);
 	add(&p->read, "ebprec.data");

@@ -40,9 +40,10 @@ struct usage {
 	bool in_place; /* USAGE_REPLACES: it writes to the file that it reads, and makes no other */
 	/* It uses sockets, and has files that it changes in the folder of this option (its long name); NULL: neither. */
 	const char *sends;
-	const char *asks; /* it uses sockets where this option was given; NULL: no */
-	bool draws;       /* on a terminal, whose modes it sets */
-	bool shows;       /* also takes common_options */
+	const char *looks; /* a flag with which it makes nothing there; NULL: none */
+	const char *asks;  /* it uses sockets where this option was given; NULL: no */
+	bool draws;        /* on a terminal, whose modes it sets */
+	bool shows;        /* also takes common_options */
 	/* The last one's word is NULL; NULL: there are none.  Also found before options that only perf has. */
 	const struct usage_word *of_perf;
 };

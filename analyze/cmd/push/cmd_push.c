@@ -86,6 +86,7 @@ static const struct usage push_usage = {
 	.options = push_options,
 	.reads = USAGE_READS,
 	.sends = "dir",
+	.looks = "status",
 };
 
 /* ---- servers ---- */
@@ -176,14 +177,16 @@ static int lock_folder(const struct push_state *p)
 		       : message_error("cannot lock '%s': %s", p->opts->folder, strerror(code));
 }
 
+/* To look at it, one that is not there is not made. */
 static int open_ledger(struct push_state *p)
 {
 	char *path, *problem = NULL;
-	int err;
+	int err = 0;
 
 	if (asprintf(&path, "%s/push.sqlite", p->opts->folder) < 0)
 		return message_error("cannot push: %s", strerror(ENOMEM));
-	err = push_ledger_open(path, &p->ledger, &problem);
+	if (!p->opts->status || !access(path, F_OK) || errno != ENOENT)
+		err = push_ledger_open(path, &p->ledger, &problem);
 	if (err)
 		message_error("cannot open the ledger '%s': %s", path,
 			      problem ? problem : strerror(-err));
@@ -192,22 +195,26 @@ static int open_ledger(struct push_state *p)
 	return err ? MESSAGE_FAILED : 0;
 }
 
+static int name_folder(struct push_state *p)
+{
+	if (asprintf(&p->out, "%s/out", p->opts->folder) >= 0)
+		return 0;
+	p->out = NULL;
+	return message_error("cannot push: %s", strerror(ENOMEM));
+}
+
 static int open_folder(struct push_state *p)
 {
 	int status, err = 0;
 
-	if (asprintf(&p->out, "%s/out", p->opts->folder) < 0) {
-		p->out = NULL;
-		return message_error("cannot push: %s", strerror(ENOMEM));
-	}
 	if (mkdir(p->opts->folder, 0700) && errno != EEXIST)
 		return message_error("cannot make '%s': %s", p->opts->folder, strerror(errno));
 	if (mkdir(p->out, 0700) && errno != EEXIST)
 		return message_error("cannot make '%s': %s", p->out, strerror(errno));
-	status = p->opts->status ? 0 : lock_folder(p);
+	status = lock_folder(p);
 	if (!status)
 		status = open_ledger(p);
-	if (!status && !p->opts->status)
+	if (!status)
 		push_folder_clean(p->out, p->ledger);
 	for (size_t i = 0; i < p->count && !status && !err; i++)
 		err = push_ledger_target(p->ledger, p->targets[i].name, &p->ids[i]);
@@ -494,9 +501,13 @@ static int run(struct push_state *p, char *const *words)
 	if (!status)
 		status = read_proxy(p);
 	if (!status)
+		status = name_folder(p);
+	if (!status && p->opts->status) {
+		status = open_ledger(p);
+		return status ? status : push_status(p);
+	}
+	if (!status)
 		status = open_folder(p);
-	if (!status && p->opts->status)
-		return push_status(p);
 	if (!status)
 		status = open_sender(p);
 	if (!status && p->opts->setup)

@@ -120,12 +120,12 @@ static int count_target(void *ctx, int64_t target, const char *name)
 int push_status(struct push_state *p)
 {
 	size_t count = 0;
-	int err = push_ledger_targets(p->ledger, count_target, &count);
+	int err = p->ledger ? push_ledger_targets(p->ledger, count_target, &count) : 0;
 
 	if (!err && !count && !p->opts->quiet)
 		message_note("nothing was ever to be sent from '%s' (-d DIR is another folder)",
 			     p->opts->folder);
-	if (!err)
+	if (!err && count)
 		err = push_ledger_targets(p->ledger, print_target, p);
 	return err ? push_ledger_error(p, err) : MESSAGE_OK;
 }

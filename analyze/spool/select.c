@@ -120,6 +120,13 @@ static int select_captures(const struct spool *s, const struct spool_wanted *wan
 	return 0;
 }
 
+static void add_one_removed(struct spool_losses *l, uint64_t from_ns, uint64_t to_ns,
+			    uint64_t sample_count)
+{
+	extend(&l->removed, !l->removed_count++, from_ns, to_ns);
+	l->removed_samples = saturate_add(l->removed_samples, sample_count);
+}
+
 static void add_removed(const struct spool *s, const struct spool_wanted *wanted,
 			struct spool_losses *l)
 {
@@ -131,8 +138,7 @@ static void add_removed(const struct spool *s, const struct spool_wanted *wanted
 
 		if (!meets(&wanted->span, e->from_ns, e->to_ns))
 			continue;
-		extend(&l->removed, !l->removed_count++, e->from_ns, e->to_ns);
-		l->removed_samples = saturate_add(l->removed_samples, e->sample_count);
+		add_one_removed(l, e->from_ns, e->to_ns, e->sample_count);
 	}
 }
 
@@ -190,6 +196,20 @@ void spool_selection_done(struct spool_selection *s)
 {
 	free(s->list);
 	*s = (struct spool_selection){ .list = NULL };
+}
+
+/* Its own losses are none of the answer any more. */
+void spool_selection_leave_out(struct spool_selection *s, size_t i)
+{
+	const struct spool_capture *c = s->list[i];
+	struct spool_losses *l = &s->losses;
+
+	add_one_removed(l, c->facts.from_ns, c->facts.to_ns, c->facts.sample_count);
+	l->lost_count -= c->facts.lost_count < l->lost_count ? c->facts.lost_count : l->lost_count;
+	l->damaged_count -= c->facts.is_damaged;
+	l->cut_count -= c->state == SPOOL_CUT;
+	s->count--;
+	memmove(&s->list[i], &s->list[i + 1], (s->count - i) * sizeof(*s->list));
 }
 
 /* ---- times ---- */

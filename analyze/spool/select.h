@@ -50,6 +50,8 @@ struct spool_selection {
 int spool_select(const struct spool *s, const struct spool_wanted *wanted,
 		 struct spool_selection *out);
 void spool_selection_done(struct spool_selection *s);
+/* The i-th of the list was removed from the folder since: it is left out, and one of losses.removed_count. */
+void spool_selection_leave_out(struct spool_selection *s, size_t i);
 
 /*
  * A moment as people write it: "2h" (so long ago), "now", or by the clock in UTC: "13:05", "13:05:10" (the last time

@@ -162,6 +162,34 @@ day='--since 2023-11-14 --until 2023-11-15'
 	contains "$output" "the time ends before it begins"
 }
 
+# without FILE COMMAND... - as it is when FILE was removed after the folder was looked at, where its first bytes were read
+without() {
+	local file=$1
+	shift
+	strace -f -o calls -P "$EBPREC_SPOOL/$file" -e trace=openat -e inject=openat:error=ENOENT:when=2+ "$@"
+}
+
+@test "captures that are removed while a query reads are left out, counted and printed" {
+	make_spool
+	ebprec spool check -q
+	gone='at least 1 captures from 2023-11-14T22:23:20 to 2023-11-14T22:23:59, with 40 samples, are no longer'
+	# shellcheck disable=SC2086 # words
+	same "$(sum spool/[13].data)" "$(without 2.data ebprec query -q --folded $day 2>err)"
+	contains "$(cat err)" "$gone"
+	# A single one is left, or none.
+	same "$(sum spool/1.data)" "$(without 2.data ebprec query -q --folded --since 2023-11-14 --until 2023-11-14T22:24 2>err)"
+	contains "$(cat err)" "$gone"
+	run without 2.data ebprec query -q --folded --since 2023-11-14T22:23:30 --until 2023-11-14T22:24
+	same 1 "$status"
+	contains "$output" "with 40 samples, are no longer"
+	contains "$output" "there is no capture of this time"
+	echo 'other comm:nosuch' >rules # with rules captures are read, too
+	# shellcheck disable=SC2086 # words
+	without 2.data ebprec query --services --service-rules rules $day >out 2>err
+	contains "$(cat err)" "$gone"
+	same 83 "$(awk '$2 ~ /^[0-9]+$/ { n += $2 } END { print n }' out)"
+}
+
 @test "hostile names and files are passed over, and nothing outside of the spool is read or written" {
 	make_spool
 	cp spool/1.data secret.data

@@ -57,11 +57,15 @@ static int check_head(const struct capture *c, const char *path)
 			     path, capture_file_bytes(c));
 }
 
-int cmd_open_capture(const char *path, struct capture **out)
+static int open_capture(const char *path, bool may_be_gone, struct capture **out)
 {
 	struct parse_err where = { 0 };
 	int status, err = capture_open(path, out, &where);
 
+	if (err == -ENOENT && may_be_gone) {
+		*out = NULL;
+		return 0;
+	}
 	if (err)
 		return message_cannot_open(path, err, &where);
 	status = check_head(*out, path);
@@ -72,6 +76,16 @@ int cmd_open_capture(const char *path, struct capture **out)
 		*out = NULL;
 	}
 	return status;
+}
+
+int cmd_open_capture(const char *path, struct capture **out)
+{
+	return open_capture(path, false, out);
+}
+
+int cmd_open_capture_if_there(const char *path, struct capture **out)
+{
+	return open_capture(path, true, out);
 }
 
 bool cmd_has_recorded_switches(const struct capture *c)

@@ -51,6 +51,8 @@ int cmd_place_capture(struct result_file *to, const char *path, bool replaces, b
  * capture_close().  0, or the exit status after an error was printed.
  */
 int cmd_open_capture(const char *path, struct capture **out);
+/* The same; where there is no such file, *out is NULL, nothing is printed, and it is 0. */
+int cmd_open_capture_if_there(const char *path, struct capture **out);
 
 /* Whether the recorder was to record context switches, also where there was none. */
 bool cmd_has_recorded_switches(const struct capture *c);

@@ -239,11 +239,17 @@ static int count_spool(struct query *q, const struct service_rules *rules,
 	struct query_source *source = &q->sources[0];
 	struct spool_wanted wanted = { .wants_service = NULL };
 	int status = read_span(q, &wanted.span), err = 0;
+	bool gone;
 
 	if (!status)
 		err = spool_select(q->spool, &wanted, &source->selected);
-	for (size_t i = 0; !status && !err && i < source->selected.count; i++)
+	for (size_t i = 0; !status && !err && i < source->selected.count; i += !gone) {
 		err = spool_services(q->spool, source->selected.list[i], rules, counts);
+		gone = err == -ENOENT;
+		if (gone)
+			spool_selection_leave_out(&source->selected, i);
+		err = gone ? 0 : err;
+	}
 	if (err)
 		return message_error("cannot read '%s': %s", q->opts.spool, strerror(-err));
 	if (!status)

@@ -83,25 +83,34 @@ static int merge(struct query_source *q, const char *dir, const struct capture *
 	return q->path ? 0 : message_error("cannot read '%s': %s", dir, strerror(ENOMEM));
 }
 
-static int open_and_merge(struct query_source *q, const char *dir, const struct spool *s)
+/* Those that an agent's keeper removed since they were selected are left out of the selection. */
+static int open_selected(struct query_source *q, const char *dir, const struct spool *s,
+			 struct capture **captures, size_t *count)
 {
-	struct capture **captures = calloc(q->selected.count, sizeof(struct capture *));
-	size_t count = 0;
-	int status = captures ? 0 : message_error("cannot read '%s': %s", dir, strerror(ENOMEM));
+	int status = 0;
 
-	for (; !status && count < q->selected.count; count += !status) {
-		char *path = spool_path(s, q->selected.list[count]);
+	for (*count = 0; !status && *count < q->selected.count;) {
+		char *path = spool_path(s, q->selected.list[*count]);
 
-		status = path ? cmd_open_capture(path, &captures[count])
+		status = path ? cmd_open_capture_if_there(path, &captures[*count])
 			      : message_error("cannot read '%s': %s", dir, strerror(ENOMEM));
 		free(path);
+		if (!status && !captures[*count])
+			spool_selection_leave_out(&q->selected, *count);
+		else
+			*count += !status;
 	}
-	if (!status)
-		status = merge(q, dir, (const struct capture *const *)captures);
-	while (count)
-		capture_close(captures[--count]);
-	free(captures);
 	return status;
+}
+
+/* The rest of the selection, as one capture. */
+static int join(struct query_source *q, const char *dir, const struct spool *s,
+		const struct capture *const *captures)
+{
+	if (q->selected.count > 1)
+		return merge(q, dir, captures);
+	q->path = spool_path(s, q->selected.list[0]);
+	return q->path ? 0 : message_error("cannot read '%s': %s", dir, strerror(ENOMEM));
 }
 
 static void set_time(struct query_source *q)
@@ -151,6 +160,22 @@ static int print_nothing(const struct query_source *q, const char *dir, const st
 		time_text(all[count - 1].facts.from_ns, to));
 }
 
+static int open_and_join(struct query_source *q, const char *dir, const struct spool *s)
+{
+	struct capture **captures = calloc(q->selected.count, sizeof(struct capture *));
+	size_t count = 0;
+	int status = captures ? open_selected(q, dir, s, captures, &count)
+			      : message_error("cannot read '%s': %s", dir, strerror(ENOMEM));
+
+	if (!status)
+		status = count ? join(q, dir, s, (const struct capture *const *)captures)
+			       : print_nothing(q, dir, s);
+	while (count)
+		capture_close(captures[--count]);
+	free(captures);
+	return status;
+}
+
 int query_source_make(struct query_source *q, const char *dir, const struct spool *s,
 		      const struct spool_wanted *wanted)
 {
@@ -165,10 +190,7 @@ int query_source_make(struct query_source *q, const char *dir, const struct spoo
 			"cannot join %zu captures of '%s': at most %d (ask for less time, or have 'ebprec agent' begin files less often)",
 			q->selected.count, dir, CAPTURE_META_PARTS_MAX);
 	set_time(q);
-	if (q->selected.count > 1)
-		return open_and_merge(q, dir, s);
-	q->path = spool_path(s, q->selected.list[0]);
-	return q->path ? 0 : message_error("cannot read '%s': %s", dir, strerror(ENOMEM));
+	return open_and_join(q, dir, s);
 }
 
 /* ---- losses ---- */

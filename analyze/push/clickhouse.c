@@ -327,20 +327,6 @@ static int question(const struct push_target *t, const struct push_batch *b, siz
 	return err;
 }
 
-int push_clickhouse_ask(struct push_http *h, const struct push_target *t, const char *sql,
-			struct push_exchange *x)
-{
-	struct push_request r = { .body = sql, .body_bytes = strlen(sql) };
-	int err;
-
-	r.url = NULL;
-	if (asprintf(&r.url, "%s/", t->url) < 0)
-		return -ENOMEM;
-	err = push_http_ask(h, t, &r, PUSH_ANSWER_MAX_BYTES, x);
-	push_request_done(&r);
-	return err;
-}
-
 const struct push_form push_clickhouse = {
 	.name = "clickhouse",
 	.about = "rows of samples, stacks and frames, and a ledger of batches",

@@ -11,16 +11,13 @@
 
 #include <stdbool.h>
 
-#include "analyze/push/http.h"
+#include "analyze/push/target.h"
 
 /* From this on: LowCardinality, TTL; before it, types that mean the same. */
 #define PUSH_CLICKHOUSE_FULL 20008
 /* From this on, an insert may have a token by which the server knows it again. */
 #define PUSH_CLICKHOUSE_TOKENS 22002
 
-/* A query; its answer is x->answer.  Statements of the text go to the server as the body.  -ENOMEM. */
-int push_clickhouse_ask(struct push_http *h, const struct push_target *t, const char *sql,
-			struct push_exchange *x);
 /* From the text of SELECT version(): 24.3.1.5 is 24003; 0: it is none. */
 uint64_t push_clickhouse_version(const char *text);
 /* The i-th statement that makes the tables, owned; *out NULL: behind the last.  -ENOMEM. */

@@ -9,6 +9,7 @@
 
 #include "analyze/names/function_table.h"
 #include "analyze/push/clickhouse.h"
+#include "analyze/push/clickhouse_ask.h"
 #include "analyze/push/ids.h"
 #include "analyze/report/profile/flame_svg.h"
 #include "format/base/vec.h"

@@ -9,6 +9,7 @@
 #include "analyze/cmd/push/cmd_push.h"
 #include "analyze/out/message.h"
 #include "analyze/push/clickhouse.h"
+#include "analyze/push/clickhouse_ask.h"
 #include "analyze/push/forms.h"
 
 static int run_statement(struct push_state *p, const struct push_target *t, const char *sql,

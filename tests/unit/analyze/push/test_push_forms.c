@@ -10,7 +10,6 @@
 #include <cmocka.h>
 
 #include "analyze/push/clickhouse.h"
-#include "analyze/push/retry.h"
 #include "analyze/push/snappy.h"
 
 static void addresses_are_of_a_form_a_host_and_a_path(void **state)
@@ -102,31 +101,6 @@ static void an_address_without_a_secret_has_none(void **state)
 	(void)state;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		assert_false(push_url_has_secret(cases[i]));
-}
-
-static void answers_mean_as_in_http(void **state)
-{
-	assert_int_equal(push_outcome_of(200), PUSH_TAKEN);
-	assert_int_equal(push_outcome_of(204), PUSH_TAKEN);
-	assert_int_equal(push_outcome_of(0), PUSH_SERVER_AWAY);
-	assert_int_equal(push_outcome_of(429), PUSH_SERVER_AWAY);
-	assert_int_equal(push_outcome_of(503), PUSH_SERVER_AWAY);
-	assert_int_equal(push_outcome_of(500), PUSH_LATER);
-	assert_int_equal(push_outcome_of(413), PUSH_TOO_LARGE);
-	assert_int_equal(push_outcome_of(400), PUSH_REFUSED);
-	assert_int_equal(push_outcome_of(401), PUSH_MISDIRECTED);
-	assert_int_equal(push_outcome_of(302), PUSH_MISDIRECTED);
-}
-
-static void waits_double_up_to_the_most_and_obey_the_server_for_an_hour(void **state)
-{
-	assert_int_equal(push_wait_ms(1, UINT32_MAX, 60000, 0), 1000);
-	assert_int_equal(push_wait_ms(1, 0, 60000, 0), 500);
-	assert_int_equal(push_wait_ms(4, UINT32_MAX, 60000, 0), 8000);
-	assert_int_equal(push_wait_ms(1000000, UINT32_MAX, 60000, 0), 60000);
-	assert_int_equal(push_wait_ms(1, 0, 60000, 30), 30000);
-	assert_int_equal(push_wait_ms(1, 0, 60000, 1000000), 3600000);
-	assert_int_equal(push_wait_ms(9, UINT32_MAX, 50, 0), 50);
 }
 
 static void ids_stay_what_databases_have(void **state)
@@ -338,8 +312,6 @@ int main(void)
 		cmocka_unit_test(what_is_no_address_is_refused),
 		cmocka_unit_test(an_address_with_a_secret_is_refused),
 		cmocka_unit_test(an_address_without_a_secret_has_none),
-		cmocka_unit_test(answers_mean_as_in_http),
-		cmocka_unit_test(waits_double_up_to_the_most_and_obey_the_server_for_an_hour),
 		cmocka_unit_test(ids_stay_what_databases_have),
 		cmocka_unit_test(row_binary_is_that_of_the_documents),
 		cmocka_unit_test(lines_of_influx_are_escaped),

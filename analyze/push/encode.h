@@ -3,9 +3,9 @@
 #ifndef EBPREC_ANALYZE_PUSH_ENCODE_H
 #define EBPREC_ANALYZE_PUSH_ENCODE_H
 
-#include "analyze/push/interval.h"
+#include "analyze/push/forms/interval.h"
 #include "analyze/push/ledger.h"
-#include "analyze/push/target.h"
+#include "analyze/push/forms/target.h"
 
 /* Of a capture. */
 struct push_source {

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "analyze/names/function_table.h"
-#include "analyze/push/clickhouse.h"
 #include "analyze/push/clickhouse_ask.h"
-#include "analyze/push/ids.h"
+#include "analyze/push/forms/clickhouse.h"
+#include "analyze/push/forms/ids.h"
 #include "analyze/report/profile/flame_svg.h"
 #include "format/base/vec.h"
 

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/push/target.h"
+#include "analyze/push/forms/target.h"
 
 #define PUSH_ANSWER_MAX_BYTES  (64u << 20) /* of a query; */
 #define PUSH_RECEIPT_MAX_BYTES (64u << 10) /* of what is sent */

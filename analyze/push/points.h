@@ -9,7 +9,7 @@
 #define EBPREC_ANALYZE_PUSH_POINTS_H
 
 #include "analyze/base/string_table.h"
-#include "analyze/push/interval.h"
+#include "analyze/push/forms/interval.h"
 #include "format/reader/capture.h"
 
 struct process_model;

@@ -3,7 +3,7 @@
 #ifndef EBPREC_ANALYZE_PUSH_SAMPLES_H
 #define EBPREC_ANALYZE_PUSH_SAMPLES_H
 
-#include "analyze/push/interval.h"
+#include "analyze/push/forms/interval.h"
 #include "analyze/report/report.h"
 
 /* The fields that the report has to distinguish. */

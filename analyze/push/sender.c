@@ -10,8 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/push/clickhouse.h"
-#include "analyze/push/forms.h"
+#include "analyze/push/forms/clickhouse.h"
+#include "analyze/push/forms/forms.h"
 #include "analyze/push/retry.h"
 #include "format/base/hash.h"
 #include "format/os/clock.h"

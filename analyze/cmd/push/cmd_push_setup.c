@@ -8,9 +8,9 @@
 
 #include "analyze/cmd/push/cmd_push.h"
 #include "analyze/out/message.h"
-#include "analyze/push/clickhouse.h"
 #include "analyze/push/clickhouse_ask.h"
-#include "analyze/push/forms.h"
+#include "analyze/push/forms/clickhouse.h"
+#include "analyze/push/forms/forms.h"
 
 static int run_statement(struct push_state *p, const struct push_target *t, const char *sql,
 			 char *words, size_t words_bytes)

@@ -11,7 +11,7 @@
 #include "analyze/out/message.h"
 #include "analyze/out/text_table.h"
 #include "analyze/push/fleet.h"
-#include "analyze/push/forms.h"
+#include "analyze/push/forms/forms.h"
 #include "analyze/report/profile/flame_svg.h"
 #include "analyze/report/profile/folded.h"
 

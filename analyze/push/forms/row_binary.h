@@ -5,8 +5,8 @@
  * Numbers are little-endian; a String is its length as LEB128 and its bytes, LowCardinality(String) the same; an Array
  * is its count as LEB128 and its elements; a DateTime is seconds as UInt32, a Date days as UInt16.
  */
-#ifndef EBPREC_ANALYZE_PUSH_ROW_BINARY_H
-#define EBPREC_ANALYZE_PUSH_ROW_BINARY_H
+#ifndef EBPREC_ANALYZE_PUSH_FORMS_ROW_BINARY_H
+#define EBPREC_ANALYZE_PUSH_FORMS_ROW_BINARY_H
 
 #include <string.h>
 

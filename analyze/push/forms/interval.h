@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* interval - what one host counted in one interval, before it is put into a server's form */
-#ifndef EBPREC_ANALYZE_PUSH_INTERVAL_H
-#define EBPREC_ANALYZE_PUSH_INTERVAL_H
+#ifndef EBPREC_ANALYZE_PUSH_FORMS_INTERVAL_H
+#define EBPREC_ANALYZE_PUSH_FORMS_INTERVAL_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/push/ids.h"
+#include "analyze/push/forms/ids.h"
 
 struct push_frame {
 	uint64_t id;

@@ -5,10 +5,10 @@
  * Remote write of Prometheus demands the format, not that it be shorter.  A literal is a tag (its length less one, in two
  * bytes behind the tag 61 << 2) and the bytes.
  */
-#ifndef EBPREC_ANALYZE_PUSH_SNAPPY_H
-#define EBPREC_ANALYZE_PUSH_SNAPPY_H
+#ifndef EBPREC_ANALYZE_PUSH_FORMS_SNAPPY_H
+#define EBPREC_ANALYZE_PUSH_FORMS_SNAPPY_H
 
-#include "analyze/push/row_binary.h"
+#include "analyze/push/forms/row_binary.h"
 
 #define SNAPPY_LITERAL_MAX 65536
 

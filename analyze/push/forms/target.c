@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/push/target.h"
+#include "analyze/push/forms/target.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/push/forms.h"
+#include "analyze/push/forms/forms.h"
 
 static const struct push_form *const forms[] = {
 	&push_clickhouse, &push_influx, &push_prometheus, &push_pushgateway, &push_json,

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/push/forms.h"
+#include "analyze/push/forms/forms.h"
 
 /* With a backslash before what ends a tag; a line end, and a backslash at the end, would end more than it. */
 static void put_escaped(struct outbuf *out, const char *text, const char *special)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/push/forms.h"
+#include "analyze/push/forms/forms.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -9,8 +9,8 @@
 
 #include <cmocka.h>
 
-#include "analyze/push/clickhouse.h"
-#include "analyze/push/snappy.h"
+#include "analyze/push/forms/clickhouse.h"
+#include "analyze/push/forms/snappy.h"
 
 static void addresses_are_of_a_form_a_host_and_a_path(void **state)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/push/ids.h"
+#include "analyze/push/forms/ids.h"
 
 #include <string.h>
 

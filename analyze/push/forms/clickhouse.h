@@ -6,12 +6,12 @@
  * frames and batches may be sent again and again, as the engine keeps one of each; of samples the database is asked
  * how many of a batch it has before they are sent again.
  */
-#ifndef EBPREC_ANALYZE_PUSH_CLICKHOUSE_H
-#define EBPREC_ANALYZE_PUSH_CLICKHOUSE_H
+#ifndef EBPREC_ANALYZE_PUSH_FORMS_CLICKHOUSE_H
+#define EBPREC_ANALYZE_PUSH_FORMS_CLICKHOUSE_H
 
 #include <stdbool.h>
 
-#include "analyze/push/target.h"
+#include "analyze/push/forms/target.h"
 
 /* From this on: LowCardinality, TTL; before it, types that mean the same. */
 #define PUSH_CLICKHOUSE_FULL 20008

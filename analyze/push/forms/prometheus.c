@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "analyze/export/protobuf.h"
-#include "analyze/push/forms.h"
-#include "analyze/push/snappy.h"
+#include "analyze/push/forms/forms.h"
+#include "analyze/push/forms/snappy.h"
 
 #define SERIES_A_PART 5000
 #define LABELS_MAX    32

@@ -6,8 +6,8 @@
  * the same bytes.  It has parts, sent one after the other: each is the body of a request, and its name says which.
  * A body knows the ends of some of its rows, where it may be cut into two requests when a server finds one too large.
  */
-#ifndef EBPREC_ANALYZE_PUSH_BATCH_H
-#define EBPREC_ANALYZE_PUSH_BATCH_H
+#ifndef EBPREC_ANALYZE_PUSH_FORMS_BATCH_H
+#define EBPREC_ANALYZE_PUSH_FORMS_BATCH_H
 
 #include <stdbool.h>
 #include <stddef.h>

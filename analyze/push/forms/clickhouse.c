@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/push/clickhouse.h"
+#include "analyze/push/forms/clickhouse.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/push/forms.h"
-#include "analyze/push/row_binary.h"
+#include "analyze/push/forms/forms.h"
+#include "analyze/push/forms/row_binary.h"
 
 #define SECONDS_A_DAY 86400
 

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/push/forms.h"
+#include "analyze/push/forms/forms.h"
 #include "format/text/json_writer.h"
 
 static void put_metric(struct json_writer *j, const char *host, const struct push_point *p)

@@ -7,14 +7,14 @@
  *
  * A secret is never part of it: every user of the machine sees the command line, and the address is printed and stored.
  */
-#ifndef EBPREC_ANALYZE_PUSH_TARGET_H
-#define EBPREC_ANALYZE_PUSH_TARGET_H
+#ifndef EBPREC_ANALYZE_PUSH_FORMS_TARGET_H
+#define EBPREC_ANALYZE_PUSH_FORMS_TARGET_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/push/batch.h"
+#include "analyze/push/forms/batch.h"
 #include "format/base/outbuf.h"
 
 struct push_form;

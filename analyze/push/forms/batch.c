@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/push/batch.h"
+#include "analyze/push/forms/batch.h"
 
 #include <errno.h>
 #include <fcntl.h>

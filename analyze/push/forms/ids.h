@@ -6,8 +6,8 @@
  * and on nothing of the machine.  64 bits: two of a billion distinct stacks are equal by chance in one of 37 stores.
  * No secret is in them: who can record programs of his own can make two of their frames one.
  */
-#ifndef EBPREC_ANALYZE_PUSH_IDS_H
-#define EBPREC_ANALYZE_PUSH_IDS_H
+#ifndef EBPREC_ANALYZE_PUSH_FORMS_IDS_H
+#define EBPREC_ANALYZE_PUSH_FORMS_IDS_H
 
 #include <stddef.h>
 #include <stdint.h>

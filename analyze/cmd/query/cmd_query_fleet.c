@@ -165,7 +165,8 @@ static int read_fleet(const struct query_fleet_ask *ask, const struct push_targe
 
 	if (err == -ENOENT)
 		return message_error(
-			"cannot ask '%s': libcurl.so.4 cannot be loaded (Debian: libcurl4)",
+			"cannot ask '%s': libcurl.so.4 cannot be loaded (Debian: libcurl4; a static "
+			"ebprec cannot load it at all)",
 			t->name);
 	if (!err) {
 		err = push_fleet_read(h, t, &of, out, words);

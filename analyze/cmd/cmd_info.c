@@ -14,8 +14,10 @@
 #include "analyze/input/capture_meta.h"
 #include "analyze/input/capture_stats.h"
 #include "analyze/input/event/time_span.h"
+#include "analyze/input/marks.h"
 #include "analyze/cmd/common/usage.h"
 #include "analyze/out/text_table.h"
+#include "analyze/report/log_sums.h"
 #include "format/base/cursor.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
@@ -306,6 +308,45 @@ static void show_kinds(struct text_table *v, const struct capture_stats *t)
 	text_table_end(v);
 }
 
+static int show_log_lines_of(struct text_table *v, const struct marks *m,
+			     const struct string_table *names)
+{
+	static const char *const columns[] = { "unit", "lines", "errors", "warnings" };
+	struct log_sum *sums;
+	size_t count;
+	int err = log_sums_make(m, names, &sums, &count);
+
+	text_table_begin(v, "log_lines", columns, COUNT_OF(columns));
+	for (size_t i = 0; i < count; i++) {
+		text_table_row(v);
+		text_table_text(v, "unit", string_table_text(names, sums[i].unit));
+		text_table_number(v, "lines", sums[i].line_count);
+		text_table_number(v, "errors", sums[i].error_count);
+		text_table_number(v, "warnings", sums[i].warning_count);
+	}
+	text_table_end(v);
+	free(sums);
+	return err;
+}
+
+/* Lines of the journal, which are marks. */
+static int show_log_lines(struct text_table *v, const struct capture *c)
+{
+	struct string_table *names;
+	struct marks m;
+	int err = string_table_new(&names);
+
+	if (err)
+		return err;
+	err = marks_load(c, names, &m);
+	if (!err) {
+		err = show_log_lines_of(v, &m, names);
+		marks_done(&m);
+	}
+	string_table_free(names);
+	return err;
+}
+
 /*
  * LOST records count every loss, and the blocks' headers repeat those of events.  The larger number
  * is taken: where it differs, LOST records are damaged.  side_records_lost is not among the events.
@@ -547,7 +588,9 @@ static int show(const struct capture *c, const struct info_opts *opts)
 	if (opts->objects)
 		show_objects(v, c);
 	show_features(v, c);
-	err = show_texts(v, c);
+	err = show_log_lines(v, c);
+	if (!err)
+		err = show_texts(v, c);
 	show_losses(v, c, &t);
 	show_damage(v, c, &t);
 out:

@@ -99,6 +99,22 @@ shown() {
 	grep -q '^ *log:err *app.service *1 ' page || fail "$(cat page)"
 }
 
+@test "info counts lines by unit, of a scrubbed capture, too; another capture has none" {
+	journal
+	line 1150000 "$this" 2 _SYSTEMD_UNIT=app.service "MESSAGE=and again" >again
+	"$remote" -o again.journal again 2>/dev/null
+	! ebprec info x.data | grep -q '^ *unit ' || fail "$(ebprec info x.data)"
+	same '[]' "$(ebprec info --json x.data | jq -c .log_lines)"
+	ebprec journal -q --journal this.journal --journal again.journal x.data
+	ebprec scrub -q -o s.data x.data
+	for capture in x.data s.data; do
+		ebprec info --json $capture | jq -r '.log_lines[] | [.unit, .lines, .errors, .warnings] | @tsv' >got
+		printf '%s\n' $'app.service\t2\t2\t0' $'kernel\t1\t0\t0' $'db.service\t1\t0\t1' >want
+		diff want got
+	done
+	ebprec info x.data | grep -qE '^ *app\.service +2 +2 +0$' || fail "$(ebprec info x.data)"
+}
+
 @test "scrub drops the texts of lines, and leaves times and units" {
 	journal
 	ebprec journal -q --journal this.journal x.data

@@ -386,7 +386,9 @@ install-programs: analyze record man	## the same without the library
 	sed 's|@prefix@|$(prefix)|; s|@version@|$(VERSION)|' scripts/ebprec-mark.pc.in >$(O)/ebprec-mark.pc; \
 	put 644 $(O)/ebprec-mark.pc share/pkgconfig/ebprec-mark.pc; \
 	for f in LICENSE README.md $(wildcard docs/*.* docs/*/*.md); do put 644 $$f share/doc/ebprec/$$f; done; \
-	for f in $(patsubst docs/man/%,$(O)/man/%,$(filter-out %.3,$(MAN))); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done
+	for f in $(patsubst docs/man/%,$(O)/man/%,$(filter-out %.3,$(MAN))); do put 644 $$f share/man/man$${f##*.}/$${f##*/}; done; \
+	echo '.so man1/ebprec-live.1' >$(O)/ebprec-top.1; \
+	put 644 $(O)/ebprec-top.1 share/man/man1/ebprec-top.1
 
 install-units:				## systemd's: the recorder as a service, and its user
 	$(Q)set -e; $(put); mkdir -p $(O); \

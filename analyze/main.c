@@ -17,8 +17,8 @@ static int run_version(int argc, char **argv);
 
 #define COMMAND_ROW(name, kind, summary) { #name, cmd_##name, summary, kind },
 static const struct command commands[] = {
-	COMMANDS(COMMAND_ROW){ "help", run_help, "this list, or the help of a command",
-			       COMMAND_ACTS },
+	COMMANDS(COMMAND_ROW){ "top", cmd_live, "the same as live", COMMAND_ACTS },
+	{ "help", run_help, "this list, or the help of a command", COMMAND_ACTS },
 	{ "version", run_version, "the version, and what it was built with", COMMAND_ACTS },
 };
 
@@ -69,7 +69,6 @@ static const struct {
 	{ "syscalls", "'ebprec record --with syscalls' and 'ebprec metrics syscalls'" },
 	{ "test", "'ebprec doctor' tries what can be recorded" },
 	{ "timechart", "'ebprec export --to chrome'" },
-	{ "top", "'ebprec live'" },
 	{ "trace", "'ebprec record --with syscalls' and 'ebprec metrics syscalls'" },
 	{ "waits", "'ebprec report --waits'" },
 };

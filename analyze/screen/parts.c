@@ -161,13 +161,11 @@ static int add_marks(struct parts *p, struct history *h, const struct capture *c
 static int add_seconds(struct parts *p, struct history *h, const struct capture *c, uint64_t end,
 		       bool goes_on, unsigned most)
 {
-	struct filter filter;
+	struct filter filter = p->filter;
 	struct second_work w = { .parts = p, .history = h, .capture = c, .filter = &filter };
 	unsigned done = 0;
 	int err = 0;
 
-	filter_init(&filter);
-	filter.no_idle = true;
 	while (!err && p->next_second < end && done < most) {
 		uint64_t second = p->next_second;
 		bool open = goes_on && second + 1 == end;
@@ -183,7 +181,6 @@ static int add_seconds(struct parts *p, struct history *h, const struct capture 
 		p->next_second++;
 		done++;
 	}
-	filter_done(&filter);
 	return err ? err : (int)done;
 }
 

@@ -13,10 +13,11 @@
 #include "analyze/names/name_context.h"
 #include "analyze/screen/history.h"
 
-/* Embedded by the owner; the first four are set by it, the rest is zero. */
+/* Embedded by the owner; the first five are set by it, the rest is zero. */
 struct parts {
 	const char *path; /* of the first file; the others are PATH.1, PATH.2, ...; borrowed */
 	struct name_roots roots; /* what it points to is borrowed */
+	struct filter filter;    /* what is counted, but for its span; the lists are borrowed */
 	bool demangle;
 	size_t limit_bytes;   /* with more memory in use than this, symbols are dropped; 0: never */
 	unsigned number;      /* of the file that is read */
@@ -24,7 +25,7 @@ struct parts {
 	uint64_t marks_ns;    /* marks before that time are in the history */
 	struct name_context names;
 	off_t seen_bytes; /* of the file at the last call */
-	bool no_switches; /* the recording has none: only samples are counted */
+	bool no_switches; /* only samples are counted: the recording has none, or the owner wants none */
 	uint64_t host_ns,
 		sample_ns; /* one moment by the wall clock and by the capture's; 0: not known */
 };

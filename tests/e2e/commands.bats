@@ -32,8 +32,9 @@ replies() {
 	run --separate-stderr ebprec help
 	same 0 "$status"
 	same "" "$stderr"
-	commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' <<<"$output" | grep -v 'record\|help\|version')
+	commands=$(sed -n 's/^  \([a-z]*\) .*/\1/p' <<<"$output" | grep -v 'record\|help\|version\|top')
 	contains "$commands" recover
+	same "$(ebprec live --help)" "$(ebprec help top)"
 	for command in $commands; do
 		same "$(ebprec help "$command")" "$(ebprec "$command" --help)"
 		contains "$(ebprec "$command" -h)" "usage: ebprec $command"
@@ -477,6 +478,14 @@ replies() {
 		recover
 	replies 2 "ebprec: 'ebprec diff' needs two captures, BEFORE and AFTER (see 'ebprec diff --help')" diff good.data
 	replies 2 "ebprec: 'ebprec merge' needs two captures or more (see 'ebprec merge --help')" merge -o x good.data
+	replies 2 "ebprec: option '--sort' cannot be 'weather' without an instrument: comm, pid, tid, symbol, dso or cgroup was expected, or '--by' (see 'ebprec live --help')" \
+		top --sort weather
+	replies 2 "ebprec: options '--sort' and '--by' exclude each other without an instrument (see 'ebprec live --help')" \
+		top --sort pid --by thread
+	replies 2 "ebprec: option '--cpu' has CPU time alone, not '--show wall' (see 'ebprec live --help')" \
+		top -C 0 --show wall
+	replies 2 "ebprec: option '--hide_kernel_symbols' of perf is not known here: 'ebprec report --no-system' of the capture that the key s writes (see 'ebprec live --help')" \
+		top -K
 	replies 2 "ebprec: option '--with' needs an instrument, as in '--with syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
 		live --with ,
 	replies 2 "ebprec: 'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between' (see 'ebprec slice --help')" \

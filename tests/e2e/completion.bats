@@ -20,6 +20,7 @@ offered() {
 @test "bash: commands by their beginning" {
 	same "report" "$(offered ebprec rep)"
 	same "summary" "$(offered ebprec summ)"
+	same "top" "$(offered ebprec to)"
 	same "diff" "$(offered ebprec help dif)"
 	same "" "$(offered ebprec zzz)"
 }

@@ -34,6 +34,10 @@ setup_file() {
 	same "./usr" "$(cd "$TREE" && find . -mindepth 1 -maxdepth 1)"
 }
 
+@test "ebprec top, another name of ebprec live, has the page of that" {
+	contains "$(groff -s -I "$TREE/usr/share/man" -man -Tascii -P -cbou "$TREE/usr/share/man/man1/ebprec-top.1")" "ebprec live"
+}
+
 @test "the installed ebprec runs, and finds its recorder" {
 	cd /
 	PATH=/usr/bin:/bin run "$TREE/usr/bin/ebprec" --version

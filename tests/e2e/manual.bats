@@ -9,9 +9,9 @@ setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || return
 }
 
-# The words of `ebprec help` that start a line of its list, but those without options.
+# The words of `ebprec help` that start a line of its list, but those without options, and another name of one.
 commands() {
-	ebprec help | sed -n 's/^  *\([a-z][a-z-]*\)  .*/\1/p' | grep -vxE 'help|version'
+	ebprec help | sed -n 's/^  *\([a-z][a-z-]*\)  .*/\1/p' | grep -vxE 'help|version|top'
 }
 
 @test "every command has a page, and every page a command" {

@@ -17,7 +17,7 @@ setup() {
 
 @test "commands and words of perf that are none here name what does the thing" {
 	for words in annotate archive bench buildid-cache buildid-list c2c config daemon data evlist flamegraph ftrace inject iostat \
-		kallsyms kmem kvm kwork list lock mem probe stat test timechart top trace \
+		kallsyms kmem kvm kwork list lock mem probe stat test timechart trace \
 		"sched latency" "sched timehist -V" "sched map" "sched record -a" "script flamegraph" "script record"; do
 		# shellcheck disable=SC2086 # words
 		tries $words

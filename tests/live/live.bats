@@ -63,6 +63,8 @@ setup() {
 	contains "$output" "--by"
 	run ebprec live syscalls --show wall
 	same 2 "$status"
+	run ebprec top syscalls --tid 1
+	same 2 "$status"
 	run ebprec live irq --by weather
 	same 2 "$status"
 	contains "$output" "'irq' has no 'weather'"

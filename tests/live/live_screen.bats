@@ -174,6 +174,13 @@ has_modes() {
 	ebprec live --count 2 --by function -F 997 -p $! >out
 	same 2 "$(grep -c '^# ' out)"
 	grep -qE '^ *[45][0-9]\.[0-9]+% .* burn_three$' out || fail "$(cat out)"
+	cpu=$(awk '/^Cpus_allowed_list/ { print $2 + 0 }' /proc/self/status)
+	taskset -pc "$cpu" $! >pinned
+	ebprec top --count 1 -F 997 -t $! -C "$cpu" --sort symbol,dso >out
+	grep -qE '^ *[45][0-9]\.[0-9]+% .* burn_three$' out || fail "$(cat out)"
+	same '[]' "$(ebprec top --count 1 -F 997 -t $! -C "!$cpu" --json | jq -c .rows)"
+	ebprec top --count 1 -F 997 --comm known --json >json
+	jq -e '.all > 0 and (.rows | map(.program) == ["known"])' json || fail "$(cat json)"
 	ebprec live --count 2 --json >json
 	same 2 "$(wc -l <json)"
 	jq -es 'map(.rows[] | select(.program == "known").self) | add > 0' json || fail "$(cat json)"

@@ -323,14 +323,19 @@ static int begin(struct reader *r, const struct name_root_options *names)
 		return err;
 	r->parts = (struct parts){ .path = r->ask->path,
 				   .roots = names->roots,
+				   .filter = *r->ask->live->filter,
 				   .demangle = true,
 				   .limit_bytes = MEMORY_BYTES };
+	r->parts.filter.no_idle = true;
+	r->parts.no_switches = r->parts.filter.cpu_pair_count; /* a waiting thread is on no CPU */
 	r->parts.roots.all_symbols = true;
 	r->parts.roots.function_addresses = false;
 	screen_init(&r->screen, &r->history);
 	r->screen.measure = r->ask->measure;
 	r->screen.by = r->ask->by;
 	r->screen.groups = r->ask->groups;
+	if (r->ask->live->window)
+		r->screen.window = r->ask->live->window;
 	r->facts.cpu_count = (unsigned)sysconf(_SC_NPROCESSORS_ONLN);
 	r->facts.freq_hz = r->ask->live->freq;
 	return 0;

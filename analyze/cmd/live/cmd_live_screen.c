@@ -379,8 +379,8 @@ int cmd_live_screen(const struct live_ask *ask)
 
 	if (status)
 		return status;
-	s.reader_ask.on_screen = !ask->json && !ask->count && isatty(STDIN_FILENO) &&
-				 isatty(STDOUT_FILENO);
+	s.reader_ask.on_screen = !ask->json && !ask->tables && !ask->count &&
+				 isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	if (s.reader_ask.on_screen)
 		tcgetattr(STDIN_FILENO, &s.modes);
 	err = live_files_make(&s.folder, &s.lock);

@@ -5,13 +5,17 @@
 
 #include "analyze/cmd/common/usage.h"
 
+struct filter;
+
 struct live_ask {
 	const struct usage *usage;
 	const char *by;                     /* NULL: program */
 	const char *show;                   /* cpu, off-cpu, wall; NULL: cpu */
 	const char *pids;                   /* separated by commas; NULL: all processes */
+	const struct filter *filter;        /* what is shown of it; of the filter the lists */
 	unsigned freq, top, count, seconds; /* count, top 0: all; seconds: of a table */
-	bool json;
+	unsigned window;                    /* seconds of the screen at first; 0: the default */
+	bool json, tables;                  /* tables: on a terminal, too */
 };
 
 /* Exit status. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * ebprec live - the tables of instruments as they fill, without a capture; without instruments cmd_live_screen.h
+ * ebprec live, or ebprec top - the tables of instruments as they fill, without a capture; without instruments
+ * cmd_live_screen.h
  *
  * Starts the recorder with a pipe for its capture, and shows the rows of each interval when they are
  * all there.  Ctrl-C ends the recorder, which writes its last interval, and then us.
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/report_options.h"
 #include "analyze/cmd/live/cmd_live_screen.h"
 #include "analyze/cmd/metrics/cmd_metric_jobs.h"
 #include "analyze/out/message.h"
@@ -23,8 +25,9 @@
 
 struct live_opts {
 	const char *by, *sort, *every, *slower, *show;
-	struct option_list pids, with;
-	bool json, histogram, each;
+	struct option_list pids, with, cpus;
+	struct task_options tasks; /* those that are shown; what is recorded: pids */
+	bool json, histogram, each, stdio;
 	unsigned top, count, freq;
 };
 
@@ -33,17 +36,19 @@ struct live_opts {
 		.top = UINT32_MAX, .freq = 99 \
 	}
 
-#define AT(field) offsetof(struct live_opts, field)
+#define AT(field)    offsetof(struct live_opts, field)
+#define SAVED(words) "'ebprec report " words "' of the capture that the key s writes"
 
 static const struct option live_options[] = {
 	{ OPT_STRING, 0, "interval", "SECONDS", AT(every), 0, 0,
-	  "how often the tables are shown (default: 1)" },
+	  "how often the tables are shown (default: 1); on the screen: of how many seconds it is" },
 	{ OPT_UINT, 0, "count", "N", AT(count), 1, UINT32_MAX, "end after N intervals" },
 	{ OPT_STRING, 0, "by", "WHAT[,WHAT]", AT(by), 0, 0,
 	  "process, thread, comm, cgroup, or a key of the table; without an instrument: "
 	  "program, process, thread, container, unit or function" },
-	{ OPT_STRING, 0, "sort", "COLUMN", AT(sort), 0, 0,
-	  "largest first in this column, as --json names it" },
+	{ OPT_STRING, 's', "sort", "COLUMN", AT(sort), 0, 0,
+	  "largest first in this column, as --json names it; without an instrument comm, pid, "
+	  "tid or symbol, as perf top has them" },
 	{ OPT_UINT, 'n', "top", "N", AT(top), 0, UINT32_MAX,
 	  "no more rows than this (default: 10, 0: all; --json: all)" },
 	{ OPT_FLAG, 0, "histogram", NULL, AT(histogram), 0, 0,
@@ -55,12 +60,88 @@ static const struct option live_options[] = {
 	  "show these instruments, too, as words do" },
 	{ OPT_LIST, 'p', "pid", "PID,...", AT(pids), 0, 0,
 	  "only these processes, and those that they start" },
+	{ OPT_LIST, 't', "tid", "TID,...", AT(tasks.tids), 0, 0,
+	  "without an instrument: only these threads" },
+	{ OPT_LIST, 0, "comm", "NAME,...", AT(tasks.comms), 0, 0,
+	  "without an instrument: only threads of these names; '!NAME,...': all but these" },
+	{ OPT_LIST, 'C', "cpu", "CPU,...", AT(cpus), 0, 0,
+	  "without an instrument: only what ran on these CPUs, as 0-3,8" },
 	{ OPT_STRING, 0, "show", "WHAT", AT(show), 0, 0,
 	  "without an instrument: cpu, off-cpu (waits by reason) or wall (both)" },
 	{ OPT_UINT, 'F', "freq", "HZ", AT(freq), 1, 10000,
 	  "without an instrument: samples a second on each CPU (default: 99)" },
+	{ OPT_FLAG, 0, "stdio", NULL, AT(stdio), 0, 0, "tables, on a terminal, too" },
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "as JSON, a document each interval" },
+	{ OPT_SAME, 'd', "delay", "interval", 0, 0, 0, NULL },
+	{ OPT_SAME, 'E', "entries", "top", 0, 0, 0, NULL },
+	{ OPT_SAME, 0, "comms", "comm", AT(tasks.comm_name), 0, 0, NULL },
 	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 'a', "all-cpus", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 'g', "graph", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "all-cgroups", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "children", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "demangle-kernel", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "force", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "ignore-vmlinux", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "namespaces", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "show-nr-samples", NULL, 0, 0, 0, NULL },
+	{ OPT_IDLE, 0, "tui", NULL, 0, 0, 0, NULL },
+	{ OPT_OTHER, 0, "asm-raw", NULL, 0, 0, 0, SAVED("--annotate FUNCTION --asm") },
+	{ OPT_OTHER, 'b', "branch-any", NULL, 0, 0, 0, "branches are not recorded" },
+	{ OPT_OTHER, 0, "branch-filter", NULL, 0, 0, 0, "branches are not recorded" },
+	{ OPT_OTHER, 0, "call-graph", NULL, 0, 0, 0,
+	  "stacks are always taken, 'ebprec record --call-graph HOW' chooses how" },
+	{ OPT_OTHER, 'G', "cgroup", NULL, 0, 0, 0, "--by unit or --by container, and Enter" },
+	{ OPT_OTHER, 'w', "column-widths", NULL, 0, 0, 0, "tables are as wide as the terminal" },
+	{ OPT_OTHER, 'c', "count", NULL, 0, 0, 0, "samples are taken by time, see -F" },
+	{ OPT_OTHER, 'f', "count-filter", NULL, 0, 0, 0, "--top N has the largest" },
+	{ OPT_OTHER, 'M', "disassembler-style", NULL, 0, 0, 0,
+	  SAVED("--annotate FUNCTION --asm=intel") },
+	{ OPT_OTHER, 0, "dsos", NULL, 0, 0, 0, SAVED("--dso REGEX") },
+	{ OPT_OTHER, 'D', "dump-symtab", NULL, 0, 0, 0, SAVED("--symbols-report") },
+	{ OPT_OTHER, 'e', "event", NULL, 0, 0, 0,
+	  "it samples CPU time; --show off-cpu has waits, 'ebprec live NAME' an instrument of "
+	  "'ebprec record --list'" },
+	{ OPT_OTHER, 0, "fields", NULL, 0, 0, 0, "--json has all columns" },
+	{ OPT_OTHER, 0, "group", NULL, 0, 0, 0, "one event is sampled" },
+	{ OPT_OTHER, 0, "group-sort-idx", NULL, 0, 0, 0, "one event is sampled" },
+	{ OPT_OTHER, 'K', "hide_kernel_symbols", NULL, 0, 0, 0, SAVED("--no-system") },
+	{ OPT_OTHER, 'U', "hide_user_symbols", NULL, 0, 0, 0, SAVED("--dso kernel") },
+	{ OPT_OTHER, 0, "hierarchy", NULL, 0, 0, 0,
+	  "the key v shows a tree below what --by names" },
+	{ OPT_OTHER, 0, "ignore-callees", NULL, 0, 0, 0, SAVED("--callers FUNCTION") },
+	{ OPT_OTHER, 0, "kallsyms", NULL, 0, 0, 0, "names of the running kernel are read" },
+	{ OPT_OTHER, 0, "max-stack", NULL, 0, 0, 0, "'ebprec record --max-frames N'" },
+	{ OPT_OTHER, 'm', "mmap-pages", NULL, 0, 0, 0, "'ebprec record --buffer MIB'" },
+	{ OPT_OTHER, 0, "no-bpf-event", NULL, 0, 0, 0,
+	  "names of BPF programs are always recorded" },
+	{ OPT_OTHER, 'i', "no-inherit", NULL, 0, 0, 0, "-t TID,... shows threads alone" },
+	{ OPT_OTHER, 0, "num-thread-synthesize", NULL, 0, 0, 0,
+	  "-p PID,... reads these processes alone" },
+	{ OPT_OTHER, 0, "objdump", NULL, 0, 0, 0, SAVED("--annotate FUNCTION --asm") },
+	{ OPT_OTHER, 0, "overwrite", NULL, 0, 0, 0, "the last ten minutes stay" },
+	{ OPT_OTHER, 0, "percent-limit", NULL, 0, 0, 0, "--top N has the largest" },
+	{ OPT_OTHER, 0, "percentage", NULL, 0, 0, 0, "100 % is what was chosen" },
+	{ OPT_OTHER, 0, "prefix", NULL, 0, 0, 0, SAVED("--source-dir DIR") },
+	{ OPT_OTHER, 0, "prefix-strip", NULL, 0, 0, 0, SAVED("--source-dir DIR") },
+	{ OPT_OTHER, 0, "proc-map-timeout", NULL, 0, 0, 0,
+	  "what hangs is given up after two seconds" },
+	{ OPT_OTHER, 0, "raw-trace", NULL, 0, 0, 0, "'ebprec script' of a capture shows it" },
+	{ OPT_OTHER, 'r', "realtime", NULL, 0, 0, 0, "the recorder is real-time while rings fill" },
+	{ OPT_OTHER, 0, "show-on-off-events", NULL, 0, 0, 0, SAVED("--during SPAN") },
+	{ OPT_OTHER, 0, "show-total-period", NULL, 0, 0, 0, "--show wall has microseconds" },
+	{ OPT_OTHER, 0, "source", NULL, 0, 0, 0, SAVED("--annotate FUNCTION") },
+	{ OPT_OTHER, 0, "stitch-lbr", NULL, 0, 0, 0, "branches are not recorded" },
+	{ OPT_OTHER, 0, "switch-off", NULL, 0, 0, 0, SAVED("--between MARK MARK") },
+	{ OPT_OTHER, 0, "switch-on", NULL, 0, 0, 0, SAVED("--between MARK MARK") },
+	{ OPT_OTHER, 0, "sym-annotate", NULL, 0, 0, 0, SAVED("--annotate FUNCTION") },
+	{ OPT_OTHER, 0, "symbols", NULL, 0, 0, 0,
+	  "the key / chooses by name; " SAVED("--symbol REGEX") },
+	{ OPT_OTHER, 'u', "uid", NULL, 0, 0, 0, "-p PID,... with those of pgrep -d, -U UID" },
+	{ OPT_OTHER, 'v', "verbose", NULL, 0, 0, 0, "'ebprec doctor' prints what can be recorded" },
+	{ OPT_OTHER, 'k', "vmlinux", NULL, 0, 0, 0, "names of the running kernel are read" },
+	{ OPT_OTHER, 'z', "zero", NULL, 0, 0, 0,
+	  "each table is of its own seconds; [ and ] choose how many" },
 	{ 0 },
 };
 
@@ -393,39 +474,101 @@ static int ask_and_run(struct live *l)
 	return status;
 }
 
+/* The grouping that the first of perf's keys stands for; the others are in the tree below it.  NULL: there is no such key. */
+static const char *grouping_of(const char *keys)
+{
+	static const struct {
+		const char *key, *by;
+	} all[] = {
+		{ "comm", "program" }, { "pid", "process" },     { "tid", "thread" },
+		{ "sym", "function" }, { "symbol", "function" }, { "dso", "function" },
+		{ "cgroup", "unit" },
+	};
+	size_t bytes = strcspn(keys, ",");
+
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++)
+		if (strlen(all[i].key) == bytes && !memcmp(all[i].key, keys, bytes))
+			return all[i].by;
+	return NULL;
+}
+
+/* *by: NULL, the default.  0, or the exit status after an error was printed. */
+static int choose_grouping(const struct live_opts *o, const char **by)
+{
+	*by = o->by;
+	if (!o->sort)
+		return 0;
+	if (o->by)
+		return usage_error(&live_usage, "options '--sort' and '--by' exclude each other "
+						"without an instrument");
+	*by = grouping_of(o->sort);
+	return *by ? 0
+		   : usage_error(&live_usage,
+				 "option '--sort' cannot be '%s' without an instrument: comm, "
+				 "pid, tid, symbol, dso or cgroup was expected, or '--by'",
+				 o->sort);
+}
+
+/* 0, or the exit status after an error was printed. */
+static int choose_seconds(const struct live_opts *o, struct live_ask *ask)
+{
+	unsigned long seconds;
+	char *end;
+
+	if (!o->every)
+		return 0;
+	seconds = strtoul(o->every, &end, 10);
+	if (*end || seconds < 1 || seconds > 600)
+		return usage_error(&live_usage, "option '--interval' is 1 to 600 s here, not '%s'",
+				   o->every);
+	ask->seconds = ask->window = (unsigned)seconds;
+	return 0;
+}
+
+/* 0, or the exit status after an error was printed. */
+static int choose_samples(const struct live_opts *o, struct filter *out)
+{
+	/* A waiting thread is on no CPU. */
+	if (o->cpus.count && o->show && strcmp(o->show, "cpu") != 0)
+		return usage_error(&live_usage,
+				   "option '--cpu' has CPU time alone, not '--show %s'", o->show);
+	return pick_options_tasks(out, &live_usage, &o->tasks, &o->cpus);
+}
+
 /* Without instruments. */
 static int show_stacks(const struct live_opts *o)
 {
 	static const struct live_opts defaults = LIVE_DEFAULTS;
 	char *pids = o->pids.count ? joined((char **)(uintptr_t)o->pids.values, o->pids.count)
 				   : NULL;
+	struct filter filter;
 	struct live_ask ask = {
 		.usage = &live_usage,
-		.by = o->by,
 		.show = o->show,
 		.pids = pids,
+		.filter = &filter,
 		.freq = o->freq,
 		.top = o->top == UINT32_MAX ? (o->json ? 0 : 10) : o->top,
 		.count = o->count,
 		.seconds = 1,
 		.json = o->json,
+		.tables = o->stdio,
 	};
-	char *end;
-	int status;
+	int status = usage_has_none(&live_usage, o, &defaults, "histogram slower each",
+				    "'ebprec live' without an instrument")
+			     ? 0
+			     : MESSAGE_USAGE;
 
-	if (!usage_has_none(&live_usage, o, &defaults, "sort histogram slower each",
-			    "'ebprec live' without an instrument"))
-		return MESSAGE_USAGE;
-	if (o->every) {
-		unsigned long seconds = strtoul(o->every, &end, 10);
-
-		if (*end || seconds < 1 || seconds > 600)
-			return usage_error(&live_usage,
-					   "option '--interval' is 1 to 600 s here, not '%s'",
-					   o->every);
-		ask.seconds = (unsigned)seconds;
-	}
-	status = cmd_live_screen(&ask);
+	filter_init(&filter);
+	if (!status)
+		status = choose_grouping(o, &ask.by);
+	if (!status)
+		status = choose_seconds(o, &ask);
+	if (!status)
+		status = choose_samples(o, &filter);
+	if (!status)
+		status = cmd_live_screen(&ask);
+	filter_done(&filter);
 	free(pids);
 	return status;
 }
@@ -442,8 +585,9 @@ int cmd_live(int argc, char **argv)
 	status = take_names(&l, words);
 	if (!status && !l.word_count)
 		status = show_stacks(&opts);
-	else if (!status && !usage_has_none(&live_usage, &opts, &(struct live_opts)LIVE_DEFAULTS,
-					    "show freq", "'ebprec live' with an instrument"))
+	else if (!status &&
+		 !usage_has_none(&live_usage, &opts, &(struct live_opts)LIVE_DEFAULTS,
+				 "show freq tid comm cpu", "'ebprec live' with an instrument"))
 		status = MESSAGE_USAGE;
 	else if (!status)
 		status = ask_and_run(&l);

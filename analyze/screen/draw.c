@@ -14,7 +14,6 @@
 
 #include "format/text/escape.h"
 
-#define STRIPS_MAX 8
 #define HEAD_LINES 2 /* above the strips */
 #define SECOND_NS  ((uint64_t)1000000000)
 
@@ -223,11 +222,21 @@ static void draw_account(const struct screen *s, const struct draw_facts *facts)
 		 h->count / 60, h->count % 60);
 }
 
+static unsigned most_strips(void)
+{
+	return LINES < 30 ? STRIPS_MAX / 2 : STRIPS_MAX;
+}
+
+/* Of CPUs. */
 static unsigned strip_count(const struct draw_facts *facts)
 {
-	unsigned most = LINES < 30 ? 4 : STRIPS_MAX;
+	return facts->cpu_count < most_strips() ? facts->cpu_count : most_strips();
+}
 
-	return facts->cpu_count < most ? facts->cpu_count : most;
+/* The lines of the strips; those of groups have as many however few groups there are. */
+static int strip_lines(const struct screen *s, const struct draw_facts *facts)
+{
+	return (int)(s->group_strips ? most_strips() : strip_count(facts));
 }
 
 /* The CPUs of strip i, [*first, *end). */
@@ -239,15 +248,24 @@ static void cpus_of(const struct draw_facts *facts, unsigned i, size_t *first, s
 	*end = (size_t)facts->cpu_count * (i + 1) / strips;
 }
 
-/* In eighths of what the CPUs could do. */
+/* In eighths of what so many CPUs can do. */
+static unsigned eighths_of(uint64_t samples, size_t cpus, unsigned freq_hz)
+{
+	uint64_t all = (uint64_t)cpus * freq_hz, eighths;
+
+	if (all && samples >= all)
+		return 8;
+	eighths = all ? (samples * 8 + all / 2) / all : 0;
+	return samples && !eighths ? 1 : (unsigned)eighths;
+}
+
 static unsigned heat_of(const struct history_second *x, size_t first, size_t end, unsigned freq_hz)
 {
-	uint64_t samples = 0, all = (uint64_t)(end - first) * freq_hz, eighths;
+	uint64_t samples = 0;
 
 	for (size_t cpu = first; cpu < end && cpu < x->cpu_count; cpu++)
 		samples += x->cpu_samples[cpu];
-	eighths = all ? (samples * 8 + all / 2) / all : 0;
-	return samples && !eighths ? 1 : eighths > 8 ? 8 : (unsigned)eighths;
+	return eighths_of(samples, end - first, freq_hz);
 }
 
 static void put_heat(int y, int x, unsigned eighths)
@@ -264,7 +282,11 @@ static void put_heat(int y, int x, unsigned eighths)
 	attroff(COLOR_PAIR(pair));
 }
 
-#define STRIP_LEFT 10 /* columns of their names */
+/* Columns of their names. */
+static int strip_left(const struct screen *s)
+{
+	return s->group_strips ? 20 : 10;
+}
 
 /* The column of a second: the last one is at the right. */
 static int column_of(uint64_t end, uint64_t second)
@@ -274,7 +296,7 @@ static int column_of(uint64_t end, uint64_t second)
 	return second >= end || back >= (uint64_t)COLS ? -1 : COLS - 1 - (int)back;
 }
 
-static void draw_strips(const struct screen *s, const struct draw_facts *facts, uint64_t end)
+static void draw_cpu_strips(const struct screen *s, const struct draw_facts *facts, uint64_t end)
 {
 	const struct history *h = s->history;
 
@@ -290,9 +312,29 @@ static void draw_strips(const struct screen *s, const struct draw_facts *facts, 
 		for (size_t k = 0; k < h->count; k++) {
 			int x = column_of(end, h->seconds[k].second);
 
-			if (x >= STRIP_LEFT)
+			if (x >= strip_left(s))
 				put_heat(y, x,
 					 heat_of(&h->seconds[k], first, last, facts->freq_hz));
+		}
+	}
+}
+
+static void draw_group_strips(const struct screen *s, const struct draw_facts *facts, uint64_t end)
+{
+	const struct strips *strips = &s->strips;
+	const struct history *h = s->history;
+
+	for (unsigned i = 0; i < strips->count && i < most_strips(); i++) {
+		int y = HEAD_LINES + (int)i;
+
+		put_text(y, 1, strip_left(s) - 2, string_table_text(h->names, strips->labels[i]));
+		for (size_t k = strips->from; k < h->count; k++) {
+			int x = column_of(end, h->seconds[k].second);
+
+			if (x >= strip_left(s))
+				put_heat(y, x,
+					 eighths_of(strips_samples(strips, i, k), 1,
+						    facts->freq_hz));
 		}
 	}
 }
@@ -309,14 +351,14 @@ static void draw_marks(const struct screen *s, const struct draw_facts *facts, i
 	     second++) {
 		int x = column_of(end, second);
 
-		if (x >= STRIP_LEFT)
+		if (x >= strip_left(s))
 			mvaddch(y, x, '-');
 	}
 	attron(COLOR_PAIR(PAIR_MARK));
 	for (size_t i = 0; i < h->mark_count; i++) {
 		int x = column_of(end, h->marks[i].time_ns / SECOND_NS);
 
-		if (x >= STRIP_LEFT)
+		if (x >= strip_left(s))
 			mvaddch(y, x, 'M');
 		if (h->marks[i].time_ns / SECOND_NS < shown)
 			last = &h->marks[i];
@@ -478,12 +520,16 @@ static void draw_help(int y)
 void draw_screen(struct screen *s, const struct draw_facts *facts)
 {
 	uint64_t end = shown_end(s);
-	int y = HEAD_LINES + (int)strip_count(facts);
+	int y = HEAD_LINES + strip_lines(s, facts);
 
+	s->width = (unsigned)COLS;
 	erase();
 	draw_title(s, facts);
 	draw_account(s, facts);
-	draw_strips(s, facts, end);
+	if (s->group_strips)
+		draw_group_strips(s, facts, end);
+	else
+		draw_cpu_strips(s, facts, end);
 	draw_marks(s, facts, y, end);
 	y += 2;
 	if (s->help)

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define WINDOW_DEFAULT 10
+#define WIDTH_DEFAULT  80
 #define LEAST_OF       200 /* trees: rows below half a percent are left out */
 
 static const unsigned windows[] = { 1, 2, 5, 10, 30, 60, 120, 300, 600 };
@@ -16,6 +17,7 @@ static const char *const help[] = {
 	"c o w     CPU time, off-CPU by reason, wall (both)",
 	"v         table, tree, icicle",
 	"t         group by program, process, thread, container, unit; or functions alone",
+	"g         heat strips of CPUs, or of the groups with the most CPU time",
 	"[ ]       show fewer, more seconds",
 	"Up Down   choose a row; PgUp PgDn Home: by pages, the first",
 	"Enter     zoom: only the stacks of the row, from it on; Backspace: back",
@@ -46,7 +48,11 @@ const char *screen_by_name(const struct screen *s)
 
 void screen_init(struct screen *s, struct history *h)
 {
-	*s = (struct screen){ .history = h, .groups = true, .window = WINDOW_DEFAULT, .page = 1 };
+	*s = (struct screen){ .history = h,
+			      .groups = true,
+			      .window = WINDOW_DEFAULT,
+			      .page = 1,
+			      .width = WIDTH_DEFAULT };
 }
 
 static void step_done(struct screen_step *step)
@@ -67,6 +73,7 @@ void screen_done(struct screen *s)
 {
 	clear_steps(s);
 	view_done(&s->view);
+	strips_done(&s->strips);
 	if (s->has_regex)
 		regfree(&s->regex);
 	*s = (struct screen){ 0 };
@@ -125,6 +132,16 @@ static uint32_t label_of(const struct history *h, const struct screen_step *step
 	return id == UINT32_MAX ? id : id | VIEW_GROUP;
 }
 
+static int update_strips(struct screen *s)
+{
+	size_t end = s->first + s->count;
+
+	strips_done(&s->strips);
+	return s->group_strips ? strips_make(s->history, s->by, s->first, s->count,
+					     end > s->width ? end - s->width : 0, end, &s->strips)
+			       : 0;
+}
+
 int screen_update(struct screen *s)
 {
 	struct view_step steps[SCREEN_STEPS];
@@ -153,7 +170,7 @@ int screen_update(struct screen *s)
 	stack_table_done(&stacks);
 	if (s->row >= s->view.count)
 		s->row = s->view.count ? s->view.count - 1 : 0;
-	return err;
+	return err ? err : update_strips(s);
 }
 
 /* ---- keys ---- */
@@ -461,6 +478,9 @@ enum screen_action screen_key(struct screen *s, int key)
 		break;
 	case 't':
 		change_groups(s);
+		break;
+	case 'g':
+		s->group_strips = !s->group_strips;
 		break;
 	case '/':
 		open_prompt(s, SCREEN_FILTER);

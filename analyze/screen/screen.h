@@ -9,6 +9,7 @@
 #define EBPREC_ANALYZE_SCREEN_SCREEN_H
 
 #include "analyze/screen/history.h"
+#include "analyze/screen/strips.h"
 #include "analyze/screen/view.h"
 
 /* Keys that are no characters. */
@@ -50,7 +51,8 @@ struct screen {
 	enum history_measure measure;
 	enum history_by by;
 	bool groups;
-	unsigned window; /* seconds */
+	bool group_strips; /* the strips are of groups, not of CPUs */
+	unsigned window;   /* seconds */
 	bool frozen;
 	uint64_t end; /* frozen: the first second that is not shown any more */
 	struct screen_step steps[SCREEN_STEPS];
@@ -64,9 +66,11 @@ struct screen {
 	bool help;
 	size_t row, top; /* the row with the cursor; the first that is shown */
 	unsigned page;   /* rows on the screen, set by who draws */
+	unsigned width;  /* seconds that a strip shows, set by who draws */
 	/* What was selected last. */
 	size_t first, count; /* seconds, by position */
 	struct view view;
+	struct strips strips; /* with group_strips */
 };
 
 void screen_init(struct screen *s, struct history *h);

@@ -110,6 +110,8 @@ has_modes() {
 	await shows 'mark .*live/mark hello mark'
 	keys / '(' Enter
 	await shows 'no regular expression'
+	keys g
+	await shows '^ known +(▁|▂|▃|▄|▅|▆|▇|█)'
 	keys q
 	await shows 'ended with 0'
 	has_modes || fail "$(shown)"

@@ -73,6 +73,33 @@ static void time_goes_back_to_the_first_second_and_forth_to_the_last(void **stat
 	end(&h, &s);
 }
 
+static void strips_are_of_the_groups_of_the_seconds_that_are_shown(void **state)
+{
+	struct history h;
+	struct screen s;
+
+	(void)state;
+	begin(&h, &s);
+	assert_int_equal(s.strips.count, 0);
+	press(&s, 'g');
+	assert_int_equal(s.strips.count, 1); /* seconds 11 to 20 */
+	press(&s, ']');
+	assert_int_equal(s.strips.count, 2);
+	assert_string_equal(string_table_text(h.names, s.strips.labels[1]), "b");
+	assert_int_equal(strips_samples(&s.strips, 1, 4), 9); /* second 5 */
+	assert_int_equal(strips_samples(&s.strips, 1, 5), 0);
+	assert_int_equal(strips_samples(&s.strips, 0, 4), 0);
+	assert_int_equal(strips_samples(&s.strips, 0, 19), 9);
+	s.width = 3;
+	press(&s, 't');
+	assert_string_equal(string_table_text(h.names, s.strips.labels[0]), "a 1");
+	assert_int_equal(strips_samples(&s.strips, 0, 16), 0); /* not on the screen */
+	assert_int_equal(strips_samples(&s.strips, 0, 17), 9);
+	press(&s, 'g');
+	assert_int_equal(s.strips.count, 0);
+	end(&h, &s);
+}
+
 static void a_frozen_screen_shows_the_same_when_seconds_come(void **state)
 {
 	struct history h;
@@ -209,6 +236,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(time_goes_back_to_the_first_second_and_forth_to_the_last),
+		cmocka_unit_test(strips_are_of_the_groups_of_the_seconds_that_are_shown),
 		cmocka_unit_test(a_frozen_screen_shows_the_same_when_seconds_come),
 		cmocka_unit_test(enter_zooms_and_backspace_comes_back),
 		cmocka_unit_test(keys_choose_measure_form_and_groups),

@@ -520,6 +520,14 @@ static bool takes_wait(const void *arg, const struct stack_table_entry *e)
 	return f && f->is_wait && !f->is_blank;
 }
 
+/* A stack with frames of the kernel is of a sample that was taken there. */
+static bool takes_mode(const void *arg, const struct stack_table_entry *e)
+{
+	const struct history *h = arg;
+
+	return e->key.kernel >= STACK_TABLE_FIRST_NODE ? !h->no_kernel : !h->no_user;
+}
+
 int history_select(const struct history *h, size_t first, size_t count,
 		   enum history_measure measure, struct stack_table *out)
 {
@@ -541,6 +549,8 @@ int history_select(const struct history *h, size_t first, size_t count,
 	stack_table_finish(out);
 	if (!err && measure == HISTORY_OFFCPU)
 		err = stack_table_keep(out, takes_wait, &rule);
+	if (!err && measure == HISTORY_CPU && (h->no_kernel || h->no_user))
+		err = stack_table_keep(out, takes_mode, h);
 	if (err)
 		stack_table_done(out);
 	return err;

@@ -81,10 +81,11 @@ struct history {
 	size_t count, capacity;
 	struct history_mark *marks; /* by time */
 	size_t mark_count, mark_capacity;
-	size_t limit_bytes;   /* of all seconds */
-	unsigned limit_count; /* how many seconds there may be */
-	size_t compacted_at;  /* how many tasks and frames there were after the last clean-up */
-	unsigned clean_ups;   /* each gave frames, tasks and texts new numbers */
+	size_t limit_bytes;      /* of all seconds */
+	unsigned limit_count;    /* how many seconds there may be */
+	bool no_kernel, no_user; /* set by the owner: samples in that mode are not selected */
+	size_t compacted_at;     /* how many tasks and frames there were after the last clean-up */
+	unsigned clean_ups;      /* each gave frames, tasks and texts new numbers */
 };
 
 /* -ENOMEM.  *h: history_done(). */

@@ -484,8 +484,10 @@ replies() {
 		top --sort pid --by thread
 	replies 2 "ebprec: option '--cpu' has CPU time alone, not '--show wall' (see 'ebprec live --help')" \
 		top -C 0 --show wall
-	replies 2 "ebprec: option '--hide_kernel_symbols' of perf is not known here: 'ebprec report --no-system' of the capture that the key s writes (see 'ebprec live --help')" \
-		top -K
+	replies 2 "ebprec: option '--hide-kernel' has CPU time alone, not '--show off-cpu' (see 'ebprec live --help')" \
+		top -K --show off-cpu
+	replies 2 "ebprec: option '--dump-symtab' of perf is not known here: 'ebprec report --symbols-report' of the capture that the key s writes (see 'ebprec live --help')" \
+		top -D
 	replies 2 "ebprec: option '--with' needs an instrument, as in '--with syscalls'; 'ebprec record --list' has their names (see 'ebprec live --help')" \
 		live --with ,
 	replies 2 "ebprec: 'ebprec slice' needs a time: '--time FROM,TO', '--last SECONDS', '--during' or '--between' (see 'ebprec slice --help')" \

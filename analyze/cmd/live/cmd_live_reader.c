@@ -326,6 +326,8 @@ static int begin(struct reader *r, const struct name_root_options *names)
 				   .filter = *r->ask->live->filter,
 				   .demangle = true,
 				   .limit_bytes = MEMORY_BYTES };
+	r->history.no_kernel = r->ask->live->no_kernel;
+	r->history.no_user = r->ask->live->no_user;
 	r->parts.filter.no_idle = true;
 	r->parts.no_switches = r->parts.filter.cpu_pair_count; /* a waiting thread is on no CPU */
 	r->parts.roots.all_symbols = true;

@@ -16,6 +16,7 @@ struct live_ask {
 	unsigned freq, top, count, seconds; /* count, top 0: all; seconds: of a table */
 	unsigned window;                    /* seconds of the screen at first; 0: the default */
 	bool json, tables;                  /* tables: on a terminal, too */
+	bool no_kernel, no_user;            /* CPU time there is not shown */
 };
 
 /* Exit status. */

@@ -27,7 +27,7 @@ struct live_opts {
 	const char *by, *sort, *every, *slower, *show;
 	struct option_list pids, with, cpus;
 	struct task_options tasks; /* those that are shown; what is recorded: pids */
-	bool json, histogram, each, stdio;
+	bool json, histogram, each, stdio, no_kernel, no_user;
 	unsigned top, count, freq;
 };
 
@@ -41,7 +41,8 @@ struct live_opts {
 
 static const struct option live_options[] = {
 	{ OPT_STRING, 0, "interval", "SECONDS", AT(every), 0, 0,
-	  "how often the tables are shown (default: 1); on the screen: of how many seconds it is" },
+	  "how often the tables are shown (default: 1); on the screen: how many seconds it "
+	  "shows" },
 	{ OPT_UINT, 0, "count", "N", AT(count), 1, UINT32_MAX, "end after N intervals" },
 	{ OPT_STRING, 0, "by", "WHAT[,WHAT]", AT(by), 0, 0,
 	  "process, thread, comm, cgroup, or a key of the table; without an instrument: "
@@ -66,6 +67,10 @@ static const struct option live_options[] = {
 	  "without an instrument: only threads of these names; '!NAME,...': all but these" },
 	{ OPT_LIST, 'C', "cpu", "CPU,...", AT(cpus), 0, 0,
 	  "without an instrument: only what ran on these CPUs, as 0-3,8" },
+	{ OPT_FLAG, 'K', "hide-kernel", NULL, AT(no_kernel), 0, 0,
+	  "without an instrument: only CPU time outside of the kernel" },
+	{ OPT_FLAG, 'U', "hide-user", NULL, AT(no_user), 0, 0,
+	  "without an instrument: only CPU time in the kernel" },
 	{ OPT_STRING, 0, "show", "WHAT", AT(show), 0, 0,
 	  "without an instrument: cpu, off-cpu (waits by reason) or wall (both)" },
 	{ OPT_UINT, 'F', "freq", "HZ", AT(freq), 1, 10000,
@@ -74,6 +79,8 @@ static const struct option live_options[] = {
 	{ OPT_FLAG, 'j', "json", NULL, AT(json), 0, 0, "as JSON, a document each interval" },
 	{ OPT_SAME, 'd', "delay", "interval", 0, 0, 0, NULL },
 	{ OPT_SAME, 'E', "entries", "top", 0, 0, 0, NULL },
+	{ OPT_SAME, 0, "hide_kernel_symbols", "hide-kernel", 0, 0, 0, NULL },
+	{ OPT_SAME, 0, "hide_user_symbols", "hide-user", 0, 0, 0, NULL },
 	{ OPT_SAME, 0, "comms", "comm", AT(tasks.comm_name), 0, 0, NULL },
 	{ OPT_IDLE, 'q', "quiet", NULL, 0, 0, 0, NULL },
 	{ OPT_IDLE, 'a', "all-cpus", NULL, 0, 0, 0, NULL },
@@ -105,8 +112,6 @@ static const struct option live_options[] = {
 	{ OPT_OTHER, 0, "fields", NULL, 0, 0, 0, "--json has all columns" },
 	{ OPT_OTHER, 0, "group", NULL, 0, 0, 0, "one event is sampled" },
 	{ OPT_OTHER, 0, "group-sort-idx", NULL, 0, 0, 0, "one event is sampled" },
-	{ OPT_OTHER, 'K', "hide_kernel_symbols", NULL, 0, 0, 0, SAVED("--no-system") },
-	{ OPT_OTHER, 'U', "hide_user_symbols", NULL, 0, 0, 0, SAVED("--dso kernel") },
 	{ OPT_OTHER, 0, "hierarchy", NULL, 0, 0, 0,
 	  "the key v shows a tree below what --by names" },
 	{ OPT_OTHER, 0, "ignore-callees", NULL, 0, 0, 0, SAVED("--callers FUNCTION") },
@@ -153,7 +158,8 @@ static const struct usage live_usage = {
 		 "--count: a table each second (--interval).\n"
 		 "With instruments: shows what they count every interval, until Ctrl-C, the\n"
 		 "tables of 'ebprec metrics', without a capture.  'ebprec record --list' names\n"
-		 "the instruments; cpu, sched and mark have no tables.\n",
+		 "the instruments; cpu, sched and mark have no tables.\n"
+		 "'ebprec top' is the same.\n",
 	.options = live_options,
 };
 
@@ -528,10 +534,14 @@ static int choose_seconds(const struct live_opts *o, struct live_ask *ask)
 /* 0, or the exit status after an error was printed. */
 static int choose_samples(const struct live_opts *o, struct filter *out)
 {
+	static const struct live_opts defaults = LIVE_DEFAULTS;
+	const struct option *of_cpu = usage_given(&live_usage, o, &defaults,
+						  "cpu hide-kernel hide-user");
+
 	/* A waiting thread is on no CPU. */
-	if (o->cpus.count && o->show && strcmp(o->show, "cpu") != 0)
-		return usage_error(&live_usage,
-				   "option '--cpu' has CPU time alone, not '--show %s'", o->show);
+	if (of_cpu && o->show && strcmp(o->show, "cpu") != 0)
+		return usage_error(&live_usage, "option '--%s' has CPU time alone, not '--show %s'",
+				   of_cpu->long_name, o->show);
 	return pick_options_tasks(out, &live_usage, &o->tasks, &o->cpus);
 }
 
@@ -553,6 +563,8 @@ static int show_stacks(const struct live_opts *o)
 		.seconds = 1,
 		.json = o->json,
 		.tables = o->stdio,
+		.no_kernel = o->no_kernel,
+		.no_user = o->no_user,
 	};
 	int status = usage_has_none(&live_usage, o, &defaults, "histogram slower each",
 				    "'ebprec live' without an instrument")
@@ -585,9 +597,9 @@ int cmd_live(int argc, char **argv)
 	status = take_names(&l, words);
 	if (!status && !l.word_count)
 		status = show_stacks(&opts);
-	else if (!status &&
-		 !usage_has_none(&live_usage, &opts, &(struct live_opts)LIVE_DEFAULTS,
-				 "show freq tid comm cpu", "'ebprec live' with an instrument"))
+	else if (!status && !usage_has_none(&live_usage, &opts, &(struct live_opts)LIVE_DEFAULTS,
+					    "show freq tid comm cpu hide-kernel hide-user",
+					    "'ebprec live' with an instrument"))
 		status = MESSAGE_USAGE;
 	else if (!status)
 		status = ask_and_run(&l);

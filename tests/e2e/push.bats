@@ -274,7 +274,7 @@ has_all() {
 	run ebprec query --from clickhouse://me:s3cret@h/prof
 	same 2 "$status"
 	[[ $output != *s3cret* ]]
-	[ -z "$(grep -ral s3cret state)" ]
+	run ! grep -raq s3cret state
 }
 
 @test "a proxy gets its login from a file" {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * Batches as JSON: {timestamp, source_script, batch_id, sequence, metrics[]}, an interval a batch.  A receiver finds gaps by the
- * sequence of a sender and host, and what it has twice by batch_id: `ebprec serve` does.
+ * sequence of a sender and host, and what it has twice by batch_id.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -61,7 +61,7 @@ static int request(const struct push_target *t, const struct push_batch *b, size
 
 const struct push_form push_json = {
 	.name = "json",
-	.about = "tables of instruments as JSON with sequence numbers: ebprec serve",
+	.about = "tables of instruments as JSON with sequence numbers",
 	.takes_metrics = true,
 	.encode = encode,
 	.request = request,

@@ -144,6 +144,14 @@ has_all() {
 	has_all
 }
 
+@test "an answer that is lost to the row of a batch: that row once" {
+	start_server
+	printf '%s\n' take take take drop >server/plan # stacks, frames, samples, the batch
+	push -i a.data
+	has_all
+	same 0 "$(sums | cut -d' ' -f4)"
+}
+
 @test "a question that is refused is no batch that is" {
 	start_server
 	printf '%s\n' take take drop >server/plan

@@ -149,7 +149,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             else:
                 asked = re.search(r"host = '(.*)' AND sender = (\d+) AND seq = (\d+)", query)
                 key = (asked[1], int(asked[2]), int(asked[3]))
-                self.answer(200, "%d\n" % sum(r[:3] == key for r in rows))
+                self.answer(200, "%d\n" % (ledger.count(key) if "ebprec_batches" in query else sum(r[:3] == key for r in rows)))
 
     def do_POST(self):
         data = self.rfile.read(int(self.headers["Content-Length"]))

@@ -311,18 +311,20 @@ char *push_clickhouse_quote(const char *text)
 static int question(const struct push_target *t, const struct push_batch *b, size_t part,
 		    struct push_request *out)
 {
+	bool is_samples = !strcmp(b->parts[part].name, "samples");
 	char *host;
 	int err;
 
-	if (strcmp(b->parts[part].name, "samples") != 0)
+	if (!is_samples && strcmp(b->parts[part].name, "batches") != 0)
 		return -ENOENT;
 	host = push_clickhouse_quote(b->host);
 	if (!host)
 		return -ENOMEM;
 	err = put_query(t, "", out,
-			"SELECT count() FROM %s.ebprec_samples WHERE t = toDateTime(%" PRIu64
+			"SELECT count() FROM %s.ebprec_%s WHERE %s = toDateTime(%" PRIu64
 			") AND host = %s AND sender = %" PRIu64 " AND seq = %" PRIu64 " FORMAT TSV",
-			t->database, b->from_s, host, b->sender, b->seq);
+			t->database, b->parts[part].name, is_samples ? "t" : "t0", b->from_s, host,
+			b->sender, b->seq);
 	free(host);
 	return err;
 }

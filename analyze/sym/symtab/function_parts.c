@@ -40,6 +40,7 @@ struct join {
 	size_t row_count, row_room;
 	uint32_t *functions; /* of each part without an entry: the function's index, NONE or MANY */
 	bool *is_entered;    /* by index: it begins as a function does */
+	uint64_t first, end; /* around the parts without an entry that are asked for */
 };
 
 /* eh_frame_row_fn */
@@ -142,11 +143,14 @@ static void see_jump(struct join *j, struct reading *reading, const struct code 
 	j->functions[other] = j->functions[other] == NONE ? entered : MANY;
 }
 
+static bool is_asked(const struct join *j, uint64_t pc)
+{
+	return pc >= j->first && pc < j->end;
+}
+
 /* jmp and jcc with four bytes of distance: parts of a function are seldom nearer. */
 static void see_jumps(struct join *j, const struct code *code)
 {
-	uint64_t first = j->parts[0].start;
-	uint64_t end = j->parts[j->count - 1].start + j->parts[j->count - 1].size_bytes;
 	struct reading reading = { .part = NONE };
 
 	for (size_t i = 0; i + 1 < code->size_bytes; i++) {
@@ -160,7 +164,7 @@ static void see_jumps(struct join *j, const struct code *code)
 			continue;
 		memcpy(&distance, code->bytes + distance_at, sizeof(distance));
 		to = code->vaddr + distance_at + sizeof(distance) + (uint64_t)(int64_t)distance;
-		if (to >= first && to < end)
+		if (is_asked(j, to) || is_asked(j, code->vaddr + i))
 			see_jump(j, &reading, code, code->vaddr + i, to);
 	}
 }
@@ -189,17 +193,26 @@ static int see_sections(struct join *j, const struct elf_file *elf)
 	return 0;
 }
 
-static bool is_wanted(const struct join *j, const struct symtab_wanted *wanted)
+/* False: no part without an entry is asked for. */
+static bool find_asked(struct join *j, const struct symtab_wanted *wanted)
 {
 	size_t count = wanted ? wanted->count : j->count;
 
+	j->first = UINT64_MAX;
+	j->end = 0;
 	for (size_t i = 0; i < count; i++) {
-		uint32_t part = wanted ? part_at(j, wanted->vaddrs[i]) : (uint32_t)i;
+		uint32_t at = wanted ? part_at(j, wanted->vaddrs[i]) : (uint32_t)i;
+		const struct function_part *part;
 
-		if (part != NONE && !j->is_entered[part])
-			return true;
+		if (at == NONE || j->is_entered[at])
+			continue;
+		part = &j->parts[at];
+		if (part->start < j->first)
+			j->first = part->start;
+		if (part->start + part->size_bytes > j->end)
+			j->end = part->start + part->size_bytes;
 	}
-	return false;
+	return j->end > j->first;
 }
 
 int function_parts_join(const struct elf_file *elf, const struct eh_frame_section *section,
@@ -222,7 +235,7 @@ int function_parts_join(const struct elf_file *elf, const struct eh_frame_sectio
 		j.is_entered[i] = !rule || !is_frame(rule);
 		j.functions[i] = NONE;
 	}
-	if (!err && is_wanted(&j, wanted))
+	if (!err && find_asked(&j, wanted))
 		err = see_sections(&j, elf);
 	for (size_t i = 0; !err && i < count; i++)
 		if (j.functions[i] < MANY)

@@ -81,6 +81,7 @@ struct runtime_v8_offsets {
 	__u16 shared_token; /* two bytes: from the word "function" to where the function begins */
 	__u16 scope_type;
 	__u16 script_type, script_name;
+	__u16 script_source; /* 0: not known */
 	/*
 	 * Compiled code: an object of stream_type, whose instructions begin at stream_head, and which points to
 	 * a Code, or, of stream_type 0, is one.
@@ -176,6 +177,7 @@ struct runtime_code_event {
 	__u32 id;
 	__u32 desc; /* number of its runtime_desc */
 	__s32 first_line; /* of V8: the place in the source text where the function begins; -1: not known */
+	/* V8's functions have no name beside their qualname: there char_count is that of their script, in UTF-16; 0: not known. */
 	struct runtime_text name, qualname, file;
 	__u32 user;       /* of the process: its user id */
 	__u32 line_bytes; /* of lines[], at most RUNTIME_LINES_BYTES: those behind do not fit */
@@ -189,7 +191,7 @@ struct runtime_code_event {
 
 _Static_assert(sizeof(struct runtime_range) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract");
-_Static_assert(sizeof(struct runtime_v8_offsets) == 40, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_v8_offsets) == 42, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_desc) == 128, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");

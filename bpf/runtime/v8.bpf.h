@@ -246,7 +246,6 @@ __attribute__((noinline)) int runtime_v8_name(__u64 tagged)
 	d = runtime_desc_of(s);
 	if (!d)
 		return 1;
-	v8_no_text(&ev->name);
 	v8_no_text(&ev->qualname);
 	type = v8_read(d, s->object, V8_SCOPE_HEAD, tagged);
 	if (type == d->v8.scope_type) {
@@ -270,17 +269,24 @@ __attribute__((noinline)) int runtime_v8_script(__u64 tagged)
 	struct runtime_state *s = runtime_here();
 	struct runtime_code_event *ev;
 	struct runtime_desc *d;
+	__u64 name, source;
 	__u32 zero = 0;
+	int type;
 
 	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
 	if (!s || !ev)
 		return 1;
 	d = runtime_desc_of(s);
-	if (!d || v8_read(d, s->object, d->v8.script_name + 8ULL, tagged) != d->v8.script_type)
+	if (!d || v8_read(d, s->object, 64, tagged) != d->v8.script_type)
 		return 1;
+	name = RUNTIME_FIELD(s->object, __u64, d->v8.script_name);
+	source = RUNTIME_FIELD(s->object, __u64, d->v8.script_source);
+	v8_no_text(&ev->name);
 	v8_no_text(&ev->file);
-	if (runtime_v8_text(RUNTIME_FIELD(s->object, __u64, d->v8.script_name)) ||
-	    !V8_PUT_TEXT(s, &ev->file, ev->file_text, 1))
+	type = v8_read(d, s->object, 16, source);
+	if (d->v8.script_source && type >= 0 && type < V8_NONSTRING)
+		ev->name.char_count = RUNTIME_FIELD(s->object, __u32, 12);
+	if (runtime_v8_text(name) || !V8_PUT_TEXT(s, &ev->file, ev->file_text, 1))
 		v8_no_text(&ev->file);
 	return 0;
 }

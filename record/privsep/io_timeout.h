@@ -75,7 +75,8 @@ enum io_kind {
 	IO_KIND_STORE,
 	IO_KIND_LAYERS,
 	IO_KIND_PROBES,
-	IO_KIND_INTERPRETERS
+	IO_KIND_INTERPRETERS,
+	IO_KIND_SCRIPTS
 };
 uint64_t io_key(enum io_kind kind, uint64_t a, uint64_t b);
 

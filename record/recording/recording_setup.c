@@ -166,7 +166,7 @@ static void make_walker(struct recording *r)
 		return;
 	runtimes_free(r->runtimes); /* of BPF programs that could not be used */
 	r->runtimes = NULL;
-	err = r->bpf ? runtimes_new(&r->emit, &r->notes, &r->runtimes) : 0;
+	err = r->bpf ? runtimes_new(&r->emit, &r->notes, r->io, &r->runtimes) : 0;
 	if (err)
 		note(&r->notes, NOTE_WARNING,
 		     "cannot read frames of interpreted programs: %s, skipping", strerror(-err));

@@ -10,15 +10,17 @@
 #include "format/base/vec.h"
 #include "record/runtime/python_lines.h"
 
-#define HELD_MAX_BYTES (64u << 20)
-#define PLACES_MAX     (1u << 20)
-#define NO_OWNER       0 /* the process and the user of code whose names are not there */
+#define HELD_MAX_BYTES  (64u << 20)
+#define PLACES_MAX      (1u << 20)
+#define ANONYMOUS_BYTES 1024 /* a file's name in UTF-8 is shorter */
+#define NO_OWNER        0    /* the process and the user of code whose names are not there */
 
 struct code_name {
-	char *name, *file; /* owned */
+	char *name, *file; /* owned; without a name it is an anonymous function of JavaScript */
 	uint32_t pid, user;
-	int32_t first_line;
-	uint32_t version; /* of CPython; 0: it has no lines */
+	int32_t first_line;  /* of V8: the place in the text of the script; negative: none */
+	uint32_t unit_count; /* of that text */
+	uint32_t version;    /* of CPython; 0: it has no lines */
 	uint32_t line_bytes;
 	uint8_t lines[];
 };
@@ -41,6 +43,7 @@ void code_names_done(struct code_names *c)
 	u64map_done(&c->places);
 	fair_share_done(&c->held);
 	fair_share_done(&c->placed);
+	source_lines_done(&c->sources);
 	*c = (struct code_names){ .path = c->path, .build_id = c->build_id };
 }
 
@@ -209,23 +212,49 @@ static int take_texts(struct code_name *n, const struct runtime_code_event *ev)
 	return err;
 }
 
-/* Fills in the texts of a function of JavaScript: it may have any name, or none, and then has the place where it begins. */
-static int take_function(struct code_name *n, const struct runtime_code_event *ev)
+/* The line in which a function of JavaScript begins; 0: not known. */
+static uint32_t line_of_function(const struct code_names *c, const struct code_name *n,
+				 uint32_t *column)
+{
+	return n->first_line < 0 || !n->unit_count
+		       ? 0
+		       : source_lines_find(&c->sources, n->pid, n->file, n->unit_count,
+					   (uint32_t)n->first_line, column);
+}
+
+/* The name of a function without one: the line and the column where it begins, else the offset in the text. */
+static void name_anonymous(const struct code_names *c, const struct code_name *n, char *to,
+			   size_t room_bytes)
+{
+	const char *file = short_file(n->file);
+	uint32_t column, line = line_of_function(c, n, &column);
+
+	if (line)
+		snprintf(to, room_bytes, "js::(anonymous at %u:%u) (%s)", line, column, file);
+	else if (n->first_line >= 0)
+		snprintf(to, room_bytes, "js::(anonymous at %d) (%s)", n->first_line, file);
+	else
+		snprintf(to, room_bytes, "js::(anonymous) (%s)", file);
+}
+
+/* Fills in the texts of a function of JavaScript: it may have any name, or none. */
+static int take_function(struct code_names *c, struct code_name *n,
+			 const struct runtime_code_event *ev)
 {
 	char *name = text_of(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text), false);
-	char anonymous[40] = "(anonymous)";
 	int err = -ENOMEM;
 
 	n->file = text_of(&ev->file, ev->file_text, sizeof(ev->file_text), true);
-	if (ev->first_line >= 0)
-		snprintf(anonymous, sizeof(anonymous), "(anonymous at %d)", ev->first_line);
+	n->unit_count = ev->name.char_count;
 	if (name && n->file) {
+		if (n->unit_count)
+			source_lines_see(&c->sources, n->pid, n->user, n->file);
 		err = is_readable(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
 				      is_readable(&ev->file, ev->file_text, sizeof(ev->file_text))
 			      ? 0
 			      : -EBADMSG;
-		if (!err && asprintf(&n->name, "js::%s (%s)", *name ? name : anonymous,
-				     short_file(n->file)) < 0) {
+		if (!err && *name &&
+		    asprintf(&n->name, "js::%s (%s)", name, short_file(n->file)) < 0) {
 			n->name = NULL;
 			err = -ENOMEM;
 		}
@@ -258,7 +287,7 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 	n->version = version;
 	n->line_bytes = ev->line_bytes;
 	memcpy(n->lines, ev->lines, ev->line_bytes);
-	err = kind == RUNTIME_V8 ? take_function(n, ev) : take_texts(n, ev);
+	err = kind == RUNTIME_V8 ? take_function(c, n, ev) : take_texts(n, ev);
 	if (!err)
 		err = fair_share_take(&c->held, HELD_MAX_BYTES, ev->pid, ev->user, bytes);
 	if (err) {
@@ -311,13 +340,14 @@ static int by_offset(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static uint32_t line_of(const struct code_name *n, uint64_t offset)
+static uint32_t line_of(const struct code_names *c, const struct code_name *n, uint64_t offset)
 {
-	uint32_t at = (uint32_t)offset & RUNTIME_INSTR_MASK;
+	uint32_t at = (uint32_t)offset & RUNTIME_INSTR_MASK, column;
 
-	return at && n->version ? python_lines_find(n->version, n->lines, n->line_bytes,
-						    n->first_line, at - 1)
-				: 0;
+	if (!n->version)
+		return line_of_function(c, n, &column);
+	return at ? python_lines_find(n->version, n->lines, n->line_bytes, n->first_line, at - 1)
+		  : 0;
 }
 
 /* FORMAT.md 5.3. */
@@ -329,14 +359,19 @@ struct symtab {
 	uint32_t name_off, file_off; /* of the code before */
 };
 
-static void put_place(struct symtab *t, const struct code_name *n, uint64_t place, bool is_new)
+static void put_place(const struct code_names *c, struct symtab *t, const struct code_name *n,
+		      uint64_t place, bool is_new)
 {
 	uint64_t offset = place >> 1;
 	bool is_return = place & 1;
+	char name[ANONYMOUS_BYTES];
 
 	if (is_new) {
+		if (!n->name)
+			name_anonymous(c, n, name, sizeof(name));
 		t->name_off = (uint32_t)t->texts.size_bytes;
-		outbuf_add(&t->texts, n->name, strlen(n->name) + 1);
+		outbuf_add(&t->texts, n->name ? n->name : name,
+			   strlen(n->name ? n->name : name) + 1);
 		t->file_off = (uint32_t)t->texts.size_bytes;
 		outbuf_add(&t->texts, n->file, strlen(n->file) + 1);
 	}
@@ -349,7 +384,7 @@ static void put_place(struct symtab *t, const struct code_name *n, uint64_t plac
 	outbuf_u32(&t->places, 0);
 	outbuf_u32(&t->frames, t->name_off);
 	outbuf_u32(&t->frames, t->file_off);
-	outbuf_u32(&t->frames, line_of(n, offset));
+	outbuf_u32(&t->frames, line_of(c, n, offset));
 	outbuf_u32(&t->frames, 0);
 	t->count++;
 }
@@ -384,7 +419,7 @@ void code_names_encode(const struct code_names *c, size_t from, struct outbuf *o
 		n = name_of(c, sorted[i] >> 1);
 		if (!n)
 			continue;
-		put_place(&t, n, sorted[i], n != before);
+		put_place(c, &t, n, sorted[i], n != before);
 		before = n;
 	}
 	if (t.count) {

@@ -20,6 +20,7 @@
 #include "format/base/outbuf.h"
 #include "record/base/fair_share.h"
 #include "record/base/u64map.h"
+#include "record/runtime/source_lines.h"
 
 struct code_name; /* in code_names.c */
 
@@ -36,6 +37,7 @@ struct code_names {
 	uint64_t *
 		list; /* of all places, offset << 1 | is_return, in the order of their first samples */
 	size_t count, list_room, written;
+	struct source_lines sources; /* of JavaScript */
 };
 
 void code_names_done(struct code_names *c);

@@ -42,7 +42,8 @@ static struct code_names *names_of(struct runtimes *r, uint32_t kind)
 	return kind == RUNTIME_V8 ? &r->javascript : &r->python;
 }
 
-int runtimes_new(struct sink *emit, struct notes *notes, struct runtimes **out)
+int runtimes_new(struct sink *emit, struct notes *notes, struct io_timeout *io,
+		 struct runtimes **out)
 {
 	struct runtimes *r = calloc(1, sizeof(*r));
 	int err = 0;
@@ -53,6 +54,7 @@ int runtimes_new(struct sink *emit, struct notes *notes, struct runtimes **out)
 	r->notes = notes;
 	name_file(&r->python, INTERPRETED_CODE_PYTHON);
 	name_file(&r->javascript, INTERPRETED_CODE_JAVASCRIPT);
+	r->javascript.sources.io = io;
 	r->descs_fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_runtimes", sizeof(uint32_t),
 			   sizeof(struct runtime_desc), RUNTIME_DESCS);
 	r->codes_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_codes", RUNTIME_CODE_KEY_BYTES,

@@ -41,8 +41,9 @@ struct runtimes {
 	__u64 frames[SPLICE_FRAMES_MAX];
 };
 
-/* Makes the BPF maps.  errno of bpf(2), -ENOMEM. */
-int runtimes_new(struct sink *emit, struct notes *notes, struct runtimes **out);
+/* Makes the BPF maps.  io reads scripts; NULL: none are read.  errno of bpf(2), -ENOMEM. */
+int runtimes_new(struct sink *emit, struct notes *notes, struct io_timeout *io,
+		 struct runtimes **out);
 void runtimes_free(struct runtimes *r); /* NULL is fine */
 
 /* Gives a skeleton the maps, before load. */

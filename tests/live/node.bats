@@ -34,10 +34,34 @@ setup() {
 	[ "$nameless" -gt 0 ] || fail "$(grep shares.js out | tail -3)"
 	# Functions of the program, of node's own scripts, and nothing else.
 	same '' "$(grep -o 'js::[^;]* ([^;]*)' out | grep -v ' (node:' |
-		grep -vE 'js::(burn|more|less|sleepy|cpu|nameless|nameless<|wrapped[A-Za-z]*|\(anonymous at [0-9]+\)) \(shares.js\)' | sort -u)"
+		grep -vE 'js::(burn|more|less|sleepy|cpu|nameless|nameless<|wrapped[A-Za-z]*|\(anonymous at [0-9:]+\)) \(shares.js\)' | sort -u)"
 	# No function called burn() but these.
 	same '' "$(grep -oE 'js::[^;]*;(Builtins_InterpreterEntryTrampoline;)?js::burn ' out |
-		grep -vE '^js::((more|less|nameless|nameless<) |\(anonymous at [0-9]+\) )' | sort -u)"
+		grep -vE '^js::((more|less|nameless|nameless<) |\(anonymous at [0-9:]+\) )' | sort -u)"
+}
+
+@test "node: functions have the lines and columns that its own profiler gives them" {
+	# Characters of one unit, and of two, stand before them.
+	{
+		printf '// \xc3\xbc \xf0\x9f\x90\x8d\n'
+		cat shares.js
+		echo 'class A { late(x) { eval(""); burn(50000); } }'
+		echo '[new A()].map(a => { eval(""); a.late(1); });'
+	} >lines.js
+	node --cpu-prof --cpu-prof-name=x.cpuprofile lines.js
+	jq -r '.nodes[].callFrame | select(.url | endswith("lines.js")) |
+		"js::\(if .functionName == "" then "(anonymous at \(.lineNumber + 1):\(.columnNumber + 1))" else .functionName end) \(.lineNumber + 1)"' \
+		x.cpuprofile | sort -u >truth
+	ebprec record -q -F 499 -o x.data -- node lines.js
+	ebprec report -q --sort sym,srcline -i x.data | sed -n 's/.*\(js::.*\) (lines.js) .*lines.js:\([0-9]*\)$/\1 \2/p' | sort -u >got
+	same '' "$(comm -13 truth got)"
+	[ "$(grep -cE 'js::(burn|more|less|late) ' got)" = 4 ] || fail "$(cat got)"
+	# A script that is another one by now has none.
+	echo 'require("fs").appendFileSync(__filename, "//"); '"$(cat lines.js)" >lines.js
+	ebprec record -q -F 499 -o x.data -- node lines.js
+	ebprec report -q --sort sym,srcline -i x.data | grep 'js::more (lines.js)' >got
+	[ -s got ] || fail "more() has no sample"
+	same '' "$(grep 'lines.js:' got || true)"
 }
 
 @test "node: waits have the functions that waited" {

@@ -41,6 +41,7 @@ enum name {
 	N_DEOPT_SHARED,
 	N_DEOPT_WRAPPED,
 	N_WRAPPER,
+	N_SCRIPT_SOURCE, /* without it functions have no lines */
 	N_FIRST_FIXED,
 	N_TAG = N_FIRST_FIXED,
 	N_SMI_SHIFT,
@@ -90,6 +91,7 @@ static const struct {
 	[N_DEOPT_SHARED] = { "DeoptimizationDataSharedFunctionInfoIndex", 0 },
 	[N_DEOPT_WRAPPED] = { "DeoptimizationDataWrappedSharedFunctionInfoIndex", 0 },
 	[N_WRAPPER] = { "type_SharedFunctionInfoWrapper__", 0 },
+	[N_SCRIPT_SOURCE] = { "class_Script__source__", 0 },
 	[N_TAG] = { "HeapObjectTag", 1 },
 	[N_SMI_SHIFT] = { "SmiShiftSize", 31 }, /* else pointers are compressed */
 	[N_MAP] = { "class_HeapObject__map__", 0 },
@@ -288,6 +290,9 @@ static struct runtime_v8_offsets offsets_of(const struct found *f)
 		.scope_type = (uint16_t)v[N_SCOPE],
 		.script_type = (uint16_t)v[N_SCRIPT],
 		.script_name = (uint16_t)v[N_SCRIPT_NAME],
+		.script_source = f->is_there[N_SCRIPT_SOURCE] && is_field(v[N_SCRIPT_SOURCE], 8)
+					 ? (uint16_t)v[N_SCRIPT_SOURCE]
+					 : 0,
 	};
 }
 

@@ -53,6 +53,7 @@ static void offsets_are_those_of_the_file(void **state)
 	assert_int_equal(r.desc.v8.function_count, 17);
 	assert_int_equal(r.desc.v8.function_shared, 24);
 	assert_int_equal(r.desc.v8.shared_script, 32);
+	assert_int_equal(r.desc.v8.script_source, 8);
 	assert_int_equal(r.desc.v8.stream_head, 16);
 	assert_int_equal(r.desc.v8.code_start, 40);
 	assert_int_equal(r.desc.v8.code_size, 56);
@@ -61,6 +62,7 @@ static void offsets_are_those_of_the_file(void **state)
 	r = find(read_file("node24"));
 	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
 	assert_int_equal(r.desc.v8.shared_name, 24);
+	assert_int_equal(r.desc.v8.script_source, 0); /* none is known: functions have no lines */
 	assert_int_equal(r.desc.v8.code_deopt, 8);
 	assert_int_equal(r.desc.v8.deopt_index, 7);
 	assert_int_equal(r.desc.v8.wrapper_type, 195);

@@ -16,9 +16,9 @@
 #include "analyze/base/read_file.h"
 #include "analyze/rewrite/rewrite.h"
 #include "analyze/out/message.h"
-#include "analyze/rewrite/scrub.h"
-#include "analyze/rewrite/scrub_text.h"
-#include "analyze/rewrite/scrub_verify.h"
+#include "analyze/rewrite/scrub/scrub.h"
+#include "analyze/rewrite/scrub/text.h"
+#include "analyze/rewrite/scrub/verify.h"
 #include "analyze/cmd/common/usage.h"
 #include "analyze/out/text_table.h"
 

@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "analyze/rewrite/scrub.h"
-#include "analyze/rewrite/scrub_verify.h"
+#include "analyze/rewrite/scrub/scrub.h"
+#include "analyze/rewrite/scrub/verify.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 

@@ -7,17 +7,17 @@
  * data) or is not understood (unknown kinds, broken records, parts without a field) is removed and
  * counted.  Nothing changes its size, but for objects that get shorter.
  */
-#ifndef EBPREC_ANALYZE_REWRITE_SCRUB_H
-#define EBPREC_ANALYZE_REWRITE_SCRUB_H
+#ifndef EBPREC_ANALYZE_REWRITE_SCRUB_SCRUB_H
+#define EBPREC_ANALYZE_REWRITE_SCRUB_SCRUB_H
 
 #include <regex.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/rewrite/pseudonym.h"
+#include "analyze/rewrite/scrub/pseudonym.h"
 #include "analyze/rewrite/rewrite.h"
-#include "analyze/rewrite/scrub_left.h"
-#include "analyze/rewrite/scrub_seen.h"
+#include "analyze/rewrite/scrub/left.h"
+#include "analyze/rewrite/scrub/seen.h"
 #include "format/reader/capture.h"
 
 struct scrub_patterns {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/rewrite/pseudonym.h"
+#include "analyze/rewrite/scrub/pseudonym.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * scrub_text - finds names of persons and machines in a text, and puts pseudonyms in their place
+ * text - finds names of persons and machines in a text, and puts pseudonyms in their place
  *
  * A word that is known by its form (paths below /home, ids of containers, network addresses) is
  * found at once.  Names of hosts, users and containers are learnt first, from all texts of a
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "analyze/rewrite/pseudonym.h"
+#include "analyze/rewrite/scrub/pseudonym.h"
 
 enum scrub_text_form {
 	SCRUB_TEXT_PATH, /* all of it is one path */

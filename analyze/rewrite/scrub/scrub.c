@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/input/capture_meta.h"
 #include "analyze/input/event/event_of.h"
-#include "analyze/rewrite/scrub_priv.h"
+#include "analyze/rewrite/scrub/scrub_priv.h"
 
 #include <errno.h>
 #include <stdio.h>

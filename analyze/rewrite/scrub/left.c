@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/rewrite/scrub_left.h"
+#include "analyze/rewrite/scrub/left.h"
 
 #include <errno.h>
 #include <stdlib.h>

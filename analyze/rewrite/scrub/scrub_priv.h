@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* scrub_priv - what the parts of scrub share: records (scrub.c), objects and feature sections */
-#ifndef EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
-#define EBPREC_ANALYZE_REWRITE_SCRUB_PRIV_H
+#ifndef EBPREC_ANALYZE_REWRITE_SCRUB_SCRUB_PRIV_H
+#define EBPREC_ANALYZE_REWRITE_SCRUB_SCRUB_PRIV_H
 
 #include "analyze/input/event/result_place.h"
-#include "analyze/rewrite/scrub.h"
-#include "analyze/rewrite/scrub_format.h"
-#include "analyze/rewrite/scrub_seen.h"
-#include "analyze/rewrite/scrub_text.h"
+#include "analyze/rewrite/scrub/scrub.h"
+#include "analyze/rewrite/scrub/format.h"
+#include "analyze/rewrite/scrub/seen.h"
+#include "analyze/rewrite/scrub/text.h"
 #include "format/perf/perffile.h"
 
 struct scrub_event {

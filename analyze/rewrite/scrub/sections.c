@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "analyze/input/tracepoint/tracepoint_format.h"
-#include "analyze/rewrite/scrub_priv.h"
+#include "analyze/rewrite/scrub/scrub_priv.h"
 #include "format/base/cursor.h"
 
 #define BUILD_ID_PATH_OFF 36 /* in an entry of the section */

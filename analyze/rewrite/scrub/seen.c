@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/rewrite/scrub_seen.h"
+#include "analyze/rewrite/scrub/seen.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/rewrite/pseudonym.h"
+#include "analyze/rewrite/scrub/pseudonym.h"
 #include "format/base/vec.h"
 
 #define DELETED    " (deleted)"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/rewrite/scrub_priv.h"
+#include "analyze/rewrite/scrub/scrub_priv.h"
 #include "format/base/cursor.h"
 #include "format/base/interpreted_code.h"
 

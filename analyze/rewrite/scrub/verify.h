@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * scrub_verify - is there a text in a capture, in any part of it?
+ * verify - is there a text in a capture, in any part of it?
  *
  * Looks at all records and objects as they are when decompressed, and at the rest of the file as it
  * is; at all of the file when that is not ours, or damaged.  A control character ends a text.

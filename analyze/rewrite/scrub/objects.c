@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/rewrite/scrub_priv.h"
+#include "analyze/rewrite/scrub/scrub_priv.h"
 #include "format/payload/container_record.h"
 #include "format/base/cursor.h"
 #include "format/payload/file_facts.h"

@@ -10,10 +10,10 @@
 #include <cmocka.h>
 
 #include "analyze/input/tracepoint/tracepoint_format.h"
-#include "analyze/rewrite/scrub.h"
-#include "analyze/rewrite/scrub_seen.h"
-#include "analyze/rewrite/scrub_verify.h"
-#include "analyze/rewrite/scrub_text.h"
+#include "analyze/rewrite/scrub/scrub.h"
+#include "analyze/rewrite/scrub/seen.h"
+#include "analyze/rewrite/scrub/verify.h"
+#include "analyze/rewrite/scrub/text.h"
 #include "analyze/sym/bundle.h"
 #include "analyze/sym/dwarf/source_frame.h"
 #include "format/base/interpreted_code.h"

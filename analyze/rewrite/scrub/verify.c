@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/rewrite/scrub_verify.h"
+#include "analyze/rewrite/scrub/verify.h"
 
 #include <errno.h>
 #include <inttypes.h>

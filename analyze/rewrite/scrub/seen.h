@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * scrub_seen - which programs and files a capture names, and what becomes of their names
+ * seen - which programs and files a capture names, and what becomes of their names
  *
  * A thread has the name (comm) of its program's file, cut to 15 bytes.  Where the path of the file is
  * hidden that name would give it away, so it is hidden, too.  All names are added first; after

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * scrub_left - the names that a scrubbed capture has, for its user to read through
+ * left - the names that a scrubbed capture has, for its user to read through
  *
  * Texts are added as they are written, pseudonyms among them.  Names of functions, META objects and the contents of
  * embedded files are not: they are no names of this machine's programs and files, or too many to read.

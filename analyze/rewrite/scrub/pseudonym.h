@@ -7,8 +7,8 @@
  * as its word, because it takes its place in records of all kinds: so the length stays known, and
  * very short words may share one.
  */
-#ifndef EBPREC_ANALYZE_REWRITE_PSEUDONYM_H
-#define EBPREC_ANALYZE_REWRITE_PSEUDONYM_H
+#ifndef EBPREC_ANALYZE_REWRITE_SCRUB_PSEUDONYM_H
+#define EBPREC_ANALYZE_REWRITE_SCRUB_PSEUDONYM_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/rewrite/scrub_format.h"
+#include "analyze/rewrite/scrub/format.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/input/tracepoint/tracepoint_format.h"
-#include "analyze/rewrite/scrub_seen.h"
+#include "analyze/rewrite/scrub/seen.h"
 #include "format/base/vec.h"
 #include "format/perf/trace_data.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* scrub_format - which bytes of a tracepoint's raw data are numbers, texts and addresses */
+/* format - which bytes of a tracepoint's raw data are numbers, texts and addresses */
 #ifndef EBPREC_ANALYZE_REWRITE_SCRUB_FORMAT_H
 #define EBPREC_ANALYZE_REWRITE_SCRUB_FORMAT_H
 

@@ -102,12 +102,13 @@ layers() {
 	analyze/input/event: format/base format/text format/unwind format/perf format/payload format/reader analyze/base
 	analyze/input/tracepoint: format/base format/reader analyze/out
 	analyze/input: format/base format/text format/perf format/payload format/reader analyze/base analyze/input/event
+	analyze/metric/syscall: format/base
 	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
 	analyze/fold/location: format/base analyze/base analyze/process
 	analyze/fold: format/base format/os format/unwind format/unwind/table format/perf format/reader analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/fold/location
 	analyze/spool: format/base format/text format/os format/reader analyze/base analyze/input/event analyze/input analyze/process analyze/fold
 	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
-	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/process analyze/names
+	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/metric/syscall analyze/process analyze/names
 	analyze/rewrite: format/base format/text format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input
 	analyze/rewrite/scrub: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/rewrite
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
@@ -118,7 +119,7 @@ layers() {
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold/location analyze/fold analyze/names
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
 	analyze/report/diff: format/base format/text format/reader analyze/base analyze/out analyze/sym analyze/input analyze/report/key analyze/report/profile analyze/report
-	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric analyze/sched analyze/report/profile analyze/report
+	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric/syscall analyze/metric analyze/sched analyze/report/profile analyze/report
 	analyze/push/forms: format/base format/os format/text analyze/base analyze/export
 	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/process analyze/names analyze/metric analyze/report/profile analyze/report analyze/export analyze/push/forms
 	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report

@@ -9,9 +9,9 @@
 #include "analyze/export/denet.h"
 #include "analyze/export/denet_env.h"
 #include "analyze/input/capture_meta.h"
-#include "analyze/metric/names.h"
+#include "analyze/metric/syscall/names.h"
 #include "analyze/metric/aggregate.h"
-#include "analyze/metric/syscall_category.h"
+#include "analyze/metric/syscall/category.h"
 #include "format/base/vec.h"
 
 #define TOP_CALLS  10

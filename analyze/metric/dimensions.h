@@ -9,7 +9,7 @@
 
 #include <stdio.h>
 
-#include "analyze/metric/names.h"
+#include "analyze/metric/syscall/names.h"
 #include "analyze/metric/rows.h"
 #include "analyze/process/process_model.h"
 

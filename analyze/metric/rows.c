@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "format/base/saturate.h"
-#include "analyze/metric/names.h"
-#include "analyze/metric/syscall_category.h"
+#include "analyze/metric/syscall/names.h"
+#include "analyze/metric/syscall/category.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/tracepoint/tracepoint_format.h"
 #include "analyze/input/event/event_iter.h"

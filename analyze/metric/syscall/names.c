@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/metric/names.h"
+#include "analyze/metric/syscall/names.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -8,13 +8,13 @@
 
 /* From the headers of Linux 6.1.  They are stored, as one machine has not the headers of another one. */
 static const char *const calls_x86_64[] = {
-#include "analyze/metric/calls_x86_64.inc"
+#include "analyze/metric/syscall/calls_x86_64.inc"
 };
 static const char *const calls_i386[] = {
-#include "analyze/metric/calls_i386.inc"
+#include "analyze/metric/syscall/calls_i386.inc"
 };
 static const char *const calls_aarch64[] = {
-#include "analyze/metric/calls_aarch64.inc"
+#include "analyze/metric/syscall/calls_aarch64.inc"
 };
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* names - names for numbers that instruments count by: system calls, errors, devices ... */
-#ifndef EBPREC_ANALYZE_METRIC_NAMES_H
-#define EBPREC_ANALYZE_METRIC_NAMES_H
+#ifndef EBPREC_ANALYZE_METRIC_SYSCALL_NAMES_H
+#define EBPREC_ANALYZE_METRIC_SYSCALL_NAMES_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/metric/syscall_category.h"
+#include "analyze/metric/syscall/category.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/metric/names.h"
+#include "analyze/metric/syscall/names.h"
 #include "format/base/call_abi.h"
 
 static void syscallcat_is_by_name(void **state)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/metric/syscall_category.h"
+#include "analyze/metric/syscall/category.h"
 
 #include <stdio.h>
 #include <string.h>

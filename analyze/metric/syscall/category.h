@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * syscall_category - what kind of thing a system call is about, by its name
+ * category - what kind of thing a system call is about, by its name
  *
  * By name and not by number, which another machine or a 32-bit program has for another call.  The
  * categories are called as denet calls them.  read() and its like are file_io also on a socket: the

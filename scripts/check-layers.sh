@@ -104,8 +104,9 @@ layers() {
 	analyze/input: format/base format/text format/perf format/payload format/reader analyze/base analyze/input/event
 	analyze/metric/syscall: format/base
 	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
+	analyze/process/liveness: format/base format/reader analyze/base analyze/input/event analyze/process
 	analyze/fold/location: format/base analyze/base analyze/process
-	analyze/fold: format/base format/os format/unwind format/unwind/table format/perf format/reader analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/fold/location
+	analyze/fold: format/base format/os format/unwind format/unwind/table format/perf format/reader analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/process/liveness analyze/fold/location
 	analyze/spool: format/base format/text format/os format/reader analyze/base analyze/input/event analyze/input analyze/process analyze/fold
 	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
 	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/metric/syscall analyze/process analyze/names

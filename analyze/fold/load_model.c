@@ -10,7 +10,7 @@
 #include "analyze/input/capture_meta.h"
 #include "analyze/input/build_ids.h"
 #include "analyze/input/event/sample_decode.h"
-#include "analyze/process/side_slice.h"
+#include "analyze/process/liveness/side_slice.h"
 
 /* Code that processes made is in objects of the file, which are read beside its records. */
 struct jit_reader {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/process/side_events.h"
+#include "analyze/process/liveness/side_events.h"
 
 #include <errno.h>
 #include <stdlib.h>

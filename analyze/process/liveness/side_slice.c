@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/process/side_slice.h"
+#include "analyze/process/liveness/side_slice.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -8,11 +8,11 @@
 #include <string.h>
 
 #include "analyze/input/event/event_of.h"
-#include "analyze/process/liveness.h"
+#include "analyze/process/liveness/liveness.h"
 #include "analyze/input/event/group_read.h"
-#include "analyze/process/side_events.h"
+#include "analyze/process/liveness/side_events.h"
 #include "analyze/process/side_queue.h"
-#include "analyze/process/reverse_merge.h"
+#include "analyze/process/liveness/reverse_merge.h"
 #include "format/base/vec.h"
 
 #define FEW_BLOCKS     128 /* of samples: to keep more takes too much memory */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/process/reverse_merge.h"
+#include "analyze/process/liveness/reverse_merge.h"
 
 #include <stdlib.h>
 #include <string.h>

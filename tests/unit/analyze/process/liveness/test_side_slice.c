@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "analyze/fold/count_samples.h"
-#include "analyze/process/side_slice.h"
+#include "analyze/process/liveness/side_slice.h"
 #include "tests/lib/gen/captures.h"
 #include "tests/unit/sidestory.h"
 

@@ -12,14 +12,14 @@
  * events are given out in the order of time. Where the samples are few, they are stored as well, to
  * be counted.
  */
-#ifndef EBPREC_ANALYZE_PROCESS_SIDE_SLICE_H
-#define EBPREC_ANALYZE_PROCESS_SIDE_SLICE_H
+#ifndef EBPREC_ANALYZE_PROCESS_LIVENESS_SIDE_SLICE_H
+#define EBPREC_ANALYZE_PROCESS_LIVENESS_SIDE_SLICE_H
 
 #include <linux/perf_event.h>
 #include <stdbool.h>
 
 #include "analyze/input/event/block_cache.h"
-#include "analyze/process/side_events.h"
+#include "analyze/process/liveness/side_events.h"
 #include "analyze/input/event/time_span.h"
 #include "format/reader/capture.h"
 

@@ -7,8 +7,8 @@
  * numbered as if only the rest had been read, from the first on, and the events are given out; they
  * get fewer while what is made of them grows.
  */
-#ifndef EBPREC_ANALYZE_PROCESS_SIDE_EVENTS_H
-#define EBPREC_ANALYZE_PROCESS_SIDE_EVENTS_H
+#ifndef EBPREC_ANALYZE_PROCESS_LIVENESS_SIDE_EVENTS_H
+#define EBPREC_ANALYZE_PROCESS_LIVENESS_SIDE_EVENTS_H
 
 #include "analyze/process/side_queue.h"
 

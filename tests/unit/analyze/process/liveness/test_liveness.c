@@ -7,8 +7,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/process/liveness.h"
-#include "analyze/process/reverse_merge.h"
+#include "analyze/process/liveness/liveness.h"
+#include "analyze/process/liveness/reverse_merge.h"
 
 /* ---- liveness ---- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/process/liveness.h"
+#include "analyze/process/liveness/liveness.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -16,8 +16,8 @@
  *
  * Records that matter get numbers, which are given again when it turns out that one does not after all.
  */
-#ifndef EBPREC_ANALYZE_PROCESS_LIVENESS_H
-#define EBPREC_ANALYZE_PROCESS_LIVENESS_H
+#ifndef EBPREC_ANALYZE_PROCESS_LIVENESS_LIVENESS_H
+#define EBPREC_ANALYZE_PROCESS_LIVENESS_LIVENESS_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,8 +8,8 @@
  * others.  Records that wait are in memory, and are dropped after their turn: for a recording that
  * is about a flush.
  */
-#ifndef EBPREC_ANALYZE_PROCESS_REVERSE_MERGE_H
-#define EBPREC_ANALYZE_PROCESS_REVERSE_MERGE_H
+#ifndef EBPREC_ANALYZE_PROCESS_LIVENESS_REVERSE_MERGE_H
+#define EBPREC_ANALYZE_PROCESS_LIVENESS_REVERSE_MERGE_H
 
 #include <linux/perf_event.h>
 

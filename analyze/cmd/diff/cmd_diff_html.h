@@ -4,7 +4,7 @@
 #define EBPREC_ANALYZE_CMD_DIFF_CMD_DIFF_HTML_H
 
 #include "analyze/cmd/common/report_options.h"
-#include "analyze/cmd/common/report_html.h"
+#include "analyze/cmd/html/report_html.h"
 
 struct diff_html_ask {
 	const char *output;

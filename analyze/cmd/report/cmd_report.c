@@ -9,7 +9,7 @@
 #include "analyze/cmd/report/cmd_process.h"
 #include "analyze/cmd/report/cmd_report_answer.h"
 #include "analyze/cmd/report/cmd_report_ask.h"
-#include "analyze/cmd/common/report_html.h"
+#include "analyze/cmd/html/report_html.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/of_option.h"
 #include "analyze/cmd/common/open_report.h"

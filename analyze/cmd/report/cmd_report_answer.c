@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "analyze/cmd/common/empty_answer.h"
-#include "analyze/cmd/common/html_instruments.h"
-#include "analyze/cmd/common/report_html.h"
+#include "analyze/cmd/html/html_instruments.h"
+#include "analyze/cmd/html/report_html.h"
 #include "analyze/cmd/metrics/html_counters.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/input/event/event_of.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "analyze/base/read_file.h"
-#include "analyze/cmd/common/report_html.h"
+#include "analyze/cmd/html/report_html.h"
 #include "analyze/out/message.h"
 
 #define MIN_PERCENT_DEFAULT 0.1

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/cmd/common/report_html.h"
+#include "analyze/cmd/html/report_html.h"
 #include "analyze/cmd/common/report_options.h"
 
 struct report_opts {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* html_instruments - the stacks of a capture's instruments, as --of has them: parts of a page beside its samples */
-#ifndef EBPREC_ANALYZE_CMD_COMMON_HTML_INSTRUMENTS_H
-#define EBPREC_ANALYZE_CMD_COMMON_HTML_INSTRUMENTS_H
+#ifndef EBPREC_ANALYZE_CMD_HTML_HTML_INSTRUMENTS_H
+#define EBPREC_ANALYZE_CMD_HTML_HTML_INSTRUMENTS_H
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/cmd/common/report_html.h"
+#include "analyze/cmd/html/report_html.h"
 
 #include <errno.h>
 #include <stdlib.h>

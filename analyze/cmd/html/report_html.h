@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* report_html - report --html and diff --html: the page of a report or of two, and what it may weigh */
-#ifndef EBPREC_ANALYZE_CMD_COMMON_REPORT_HTML_H
-#define EBPREC_ANALYZE_CMD_COMMON_REPORT_HTML_H
+#ifndef EBPREC_ANALYZE_CMD_HTML_REPORT_HTML_H
+#define EBPREC_ANALYZE_CMD_HTML_REPORT_HTML_H
 
-#include "analyze/cmd/common/html_instruments.h"
+#include "analyze/cmd/html/html_instruments.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/page/document.h"
 #include "analyze/report/views.h"

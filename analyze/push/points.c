@@ -7,92 +7,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/metric/aggregate.h"
 #include "analyze/metric/columns.h"
-#include "analyze/metric/layouts.h"
+#include "analyze/metric/selection.h"
 #include "format/base/vec.h"
 #include "format/text/escape.h"
 
-/* A table on its way. */
-struct job {
-	const struct metric_table *table;
-	const struct metric_view *view;
-	struct metric_view own_view;
-	struct metric_dim own[METRIC_BY_MAX];
-	const struct metric_dim *by[METRIC_BY_MAX];
-	size_t by_count;
-	uint32_t keys[METRIC_AGGREGATE_KEYS_MAX];
-	size_t key_count;
-	struct metric_aggregate *sums; /* one an interval */
-	size_t sum_count, sum_capacity;
-};
-
 struct work {
 	struct metric_rows rows;
-	struct string_table *names;
-	const struct process_model *model;
+	struct metric_selection selection;
 	uint64_t to_wall_ns;
-	struct job jobs[METRIC_TABLES_MAX];
-	size_t job_count;
 	struct push_points out;
 };
-
-/* ---- which tables ---- */
-
-static void add_job(struct work *w, const struct metric_table *t)
-{
-	struct job *j = &w->jobs[w->job_count];
-	uint32_t slots[4];
-
-	*j = (struct job){ .table = t };
-	j->view = metric_view_of(t, &j->own_view);
-	if (!t->is_interval)
-		return;
-	for (size_t i = 0; i < METRIC_BY_MAX && j->view->by[i]; i++) {
-		const struct metric_dim *d = metric_dimension_find(t, j->view->by[i],
-								   &j->own[j->by_count]);
-		size_t count = d ? metric_dimension_slots(t, d, slots) : 0;
-
-		if (!count || j->key_count + count > METRIC_AGGREGATE_KEYS_MAX)
-			continue;
-		memcpy(j->keys + j->key_count, slots, count * sizeof(*slots));
-		j->key_count += count;
-		j->by[j->by_count++] = d;
-	}
-	w->job_count++;
-}
-
-/* ---- rows ---- */
-
-/* Rows come interval by interval, or nearly so. */
-static struct metric_aggregate *sum_of(struct job *j, uint64_t interval)
-{
-	struct metric_aggregate *sum;
-
-	for (size_t i = j->sum_count; i-- > 0;)
-		if (j->sums[i].last_interval == interval + 1)
-			return &j->sums[i];
-	if (vec_reserve(&j->sums, &j->sum_capacity, j->sum_count + 1))
-		return NULL;
-	sum = &j->sums[j->sum_count++];
-	metric_aggregate_init(sum, j->table, j->keys, j->key_count, !j->by_count);
-	return sum;
-}
-
-static int add_row(void *ctx, const struct metric_row *r)
-{
-	struct work *w = ctx;
-
-	for (size_t i = 0; i < w->job_count; i++) {
-		struct metric_aggregate *sum;
-
-		if (w->jobs[i].table != r->table)
-			continue;
-		sum = sum_of(&w->jobs[i], r->slots[r->table->interval]);
-		return sum ? metric_aggregate_add(sum, r) : -ENOMEM;
-	}
-	return 0;
-}
 
 /* ---- points ---- */
 
@@ -114,7 +39,8 @@ static int add_field(struct push_field **list, size_t *count, size_t *capacity, 
 static char *dimension_text(const struct work *w, const struct metric_table *t,
 			    const struct metric_dim *d, const uint64_t *slots)
 {
-	const struct metric_texts texts = { .names = w->names, .model = w->model };
+	const struct metric_texts texts = { .names = w->selection.names,
+					    .model = w->selection.model };
 	char *text = NULL;
 	size_t bytes;
 	FILE *to = open_memstream(&text, &bytes);
@@ -129,21 +55,21 @@ static char *dimension_text(const struct work *w, const struct metric_table *t,
 	return escaped;
 }
 
-static int add_tags(const struct work *w, const struct job *j, const uint64_t *slots,
+static int add_tags(const struct work *w, const struct metric_sums *one, const uint64_t *slots,
 		    struct push_point *p)
 {
 	const char *text;
 	int err = 0;
 
-	for (size_t i = 0; i < j->by_count && !err; i++) {
-		const char *with = metric_dimension_with(j->table, j->by[i]);
-		uint32_t slot = with ? metric_rows_text_slot(j->table, with) : METRIC_ROWS_NONE;
+	for (size_t i = 0; i < one->by_count && !err; i++) {
+		const char *with = metric_dimension_with(one->table, one->by[i]);
+		uint32_t slot = with ? metric_rows_text_slot(one->table, with) : METRIC_ROWS_NONE;
 
-		err = add_field(&p->tags, &p->tag_count, &p->tag_capacity, j->by[i]->name,
-				dimension_text(w, j->table, j->by[i], slots));
+		err = add_field(&p->tags, &p->tag_count, &p->tag_capacity, one->by[i]->name,
+				dimension_text(w, one->table, one->by[i], slots));
 		if (err || slot == METRIC_ROWS_NONE)
 			continue;
-		text = string_table_text(w->names, (uint32_t)slots[slot]);
+		text = string_table_text(w->selection.names, (uint32_t)slots[slot]);
 		err = add_field(&p->tags, &p->tag_count, &p->tag_capacity, with,
 				escape_copy(ESCAPE_TEXT, text, strlen(text)));
 	}
@@ -162,15 +88,15 @@ static char *number_text(__int128 value)
 	return asprintf(&text, "%" PRId64, (int64_t)value) < 0 ? NULL : text;
 }
 
-static int add_values(const struct job *j, const uint64_t *slots, struct push_point *p)
+static int add_values(const struct metric_sums *one, const uint64_t *slots, struct push_point *p)
 {
 	__int128 value;
 	int err = 0;
 
-	for (const struct metric_column *c = j->view->columns; c->op && !err; c++)
-		if (metric_column_has(j->table, c) &&
-		    metriccolumn_exact(j->table, c, slots, &value) &&
-		    metric_column_is_known(j->table, c, slots))
+	for (const struct metric_column *c = one->view->columns; c->op && !err; c++)
+		if (metric_column_has(one->table, c) &&
+		    metriccolumn_exact(one->table, c, slots, &value) &&
+		    metric_column_is_known(one->table, c, slots))
 			err = add_field(&p->values, &p->value_count, &p->value_capacity, c->key,
 					number_text(value));
 	return err;
@@ -192,16 +118,16 @@ static void point_done(struct push_point *p)
 	fields_done(p->values, p->value_count);
 }
 
-static int add_point(struct work *w, const struct job *j, const struct metric_aggregate *sum,
-		     size_t group)
+static int add_point(struct work *w, const struct metric_sums *one,
+		     const struct metric_aggregate *sum, size_t group)
 {
 	const uint64_t *slots = metric_aggregate_slots(sum, group);
-	struct push_point p = { .table = strdup(j->table->fmt.name),
+	struct push_point p = { .table = strdup(one->table->fmt.name),
 				.time_ns = sum->to_ns + w->to_wall_ns };
-	int err = p.table ? add_tags(w, j, slots, &p) : -ENOMEM;
+	int err = p.table ? add_tags(w, one, slots, &p) : -ENOMEM;
 
 	if (!err)
-		err = add_values(j, slots, &p);
+		err = add_values(one, slots, &p);
 	if (!err && vec_reserve(&w->out.list, &w->out.capacity, w->out.count + 1))
 		err = -ENOMEM;
 	if (err || !p.value_count)
@@ -211,16 +137,16 @@ static int add_point(struct work *w, const struct job *j, const struct metric_ag
 	return err;
 }
 
-static int add_points(struct work *w, struct job *j)
+static int add_points(struct work *w, struct metric_sums *one)
 {
 	int err = 0;
 
-	for (size_t i = 0; i < j->sum_count && !err; i++) {
-		metric_aggregate_finish(&j->sums[i]);
-		for (size_t g = 0; g < j->sums[i].count && !err; g++)
-			if (metric_column_wanted(j->table, j->view,
-						 metric_aggregate_slots(&j->sums[i], g)))
-				err = add_point(w, j, &j->sums[i], g);
+	for (size_t i = 0; i < one->sum_count && !err; i++) {
+		metric_aggregate_finish(&one->sums[i]);
+		for (size_t g = 0; g < one->sums[i].count && !err; g++)
+			if (metric_column_wanted(one->table, one->view,
+						 metric_aggregate_slots(&one->sums[i], g)))
+				err = add_point(w, one, &one->sums[i], g);
 	}
 	return err;
 }
@@ -245,47 +171,50 @@ static int by_time(const void *va, const void *vb)
 	return cmp ? cmp : compare_tags(a, b);
 }
 
-static void work_done(struct work *w)
+static int make_points(struct work *w)
 {
-	for (size_t i = 0; i < w->job_count; i++) {
-		for (size_t s = 0; s < w->jobs[i].sum_count; s++)
-			metric_aggregate_done(&w->jobs[i].sums[s]);
-		free(w->jobs[i].sums);
-	}
-	metric_rows_done(&w->rows);
-	push_points_done(&w->out);
-	free(w);
+	struct metric_selection *m = &w->selection;
+	struct filter all;
+	int err = metric_selection_add(m, NULL);
+
+	if (err == -ENOENT) /* it has no tables of intervals */
+		return 0;
+	filter_init(&all);
+	if (!err)
+		err = metric_rows_walk(&w->rows, m->names, &all, metric_selection_row, m);
+	filter_done(&all);
+	for (size_t i = 0; i < m->table_count && !err; i++)
+		err = add_points(w, &m->tables[i]);
+	if (!err && w->out.count)
+		qsort(w->out.list, w->out.count, sizeof(*w->out.list), by_time);
+	return err;
 }
 
 int push_points_make(const struct capture *c, struct string_table *names,
 		     const struct process_model *model, uint64_t to_wall_ns,
 		     struct push_points *out)
 {
+	static const struct metric_ask ask = { .interval = true, .no_moments = true };
 	struct work *w = calloc(1, sizeof(*w));
-	struct filter all;
 	int err;
 
 	if (!w)
 		return -ENOMEM;
-	w->names = names;
-	w->model = model;
 	w->to_wall_ns = to_wall_ns;
+	w->selection = (struct metric_selection){
+		.ask = &ask, .rows = &w->rows, .names = names, .model = model
+	};
 	err = metric_rows_open(c, &w->rows);
-	for (size_t i = 0; i < w->rows.count && !err; i++)
-		add_job(w, &w->rows.tables[i]);
-	filter_init(&all);
 	if (!err)
-		err = metric_rows_walk(&w->rows, names, &all, add_row, w);
-	filter_done(&all);
-	for (size_t i = 0; i < w->job_count && !err; i++)
-		err = add_points(w, &w->jobs[i]);
+		err = make_points(w);
 	if (!err) {
-		if (w->out.count)
-			qsort(w->out.list, w->out.count, sizeof(*w->out.list), by_time);
 		*out = w->out;
 		w->out = (struct push_points){ 0 };
 	}
-	work_done(w);
+	metric_selection_done(&w->selection);
+	metric_rows_done(&w->rows);
+	push_points_done(&w->out);
+	free(w);
 	return err;
 }
 

@@ -19,7 +19,7 @@
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/cmd/live/cmd_live_screen.h"
-#include "analyze/cmd/metrics/cmd_metric_jobs.h"
+#include "analyze/cmd/metrics/cmd_metric_tables.h"
 #include "analyze/out/message.h"
 #include "format/reader/pipe_reader.h"
 
@@ -167,8 +167,8 @@ struct live {
 	const struct live_opts *opts;
 	char *words[METRIC_TABLES_MAX]; /* owned */
 	size_t word_count;
-	struct metric_jobs_ask ask;
-	struct metric_jobs jobs;
+	struct metric_ask ask;
+	struct metric_selection selection;
 	struct metric_rows rows;
 	struct string_table *names;
 	struct filter all;
@@ -179,7 +179,8 @@ struct live {
 	int from, signals; /* what the recorder writes; what is sent to us */
 };
 
-#define ENOUGH (-ECANCELED) /* what was asked for has been shown */
+#define ENOUGH    (-ECANCELED)    /* what was asked for has been shown */
+#define LIVE_FROM "the recording" /* for messages */
 
 /* ---- what comes in ---- */
 
@@ -191,10 +192,11 @@ static int on_begin(void *arg, const struct capture *c)
 
 	if (err)
 		return err;
-	l->jobs.rows = &l->rows;
-	l->jobs.start_ns = time_span_of_capture(c, &recorded) ? 0 : recorded.from_ns;
+	l->selection.rows = &l->rows;
+	l->selection.start_ns = time_span_of_capture(c, &recorded) ? 0 : recorded.from_ns;
 	for (size_t i = 0; i < l->word_count && !l->status; i++)
-		l->status = metric_jobs_make(&l->jobs, l->words[i]);
+		l->status = metric_tables_choose(&l->selection, &live_usage, LIVE_FROM,
+						 l->words[i]);
 	return l->status ? ENOUGH : 0;
 }
 
@@ -202,10 +204,10 @@ static int show(struct live *l)
 {
 	if (!l->ask.form && l->shown)
 		putchar('\n');
-	if (!l->jobs.start_ns)
-		l->jobs.start_ns = l->end_ns;
-	l->status = metric_jobs_show(&l->jobs);
-	metric_jobs_clear(&l->jobs);
+	if (!l->selection.start_ns)
+		l->selection.start_ns = l->end_ns;
+	l->status = metric_tables_show(&l->selection, LIVE_FROM);
+	metric_selection_clear(&l->selection);
 	l->rows.lost = l->rows.broken = 0;
 	l->interval = 0;
 	l->shown++;
@@ -229,7 +231,7 @@ static int on_row(void *arg, const struct metric_row *r)
 		err = show(l);
 	l->interval = interval;
 	l->end_ns = r->time_ns;
-	return err ? err : metric_jobs_row(&l->jobs, r);
+	return err ? err : metric_selection_row(&l->selection, r);
 }
 
 static int on_record(void *arg, const struct perf_event_header *rec)
@@ -294,7 +296,7 @@ static int feed(struct live *l)
 		err = (int)n;
 	if (!err && l->interval)
 		err = on_round(l);
-	metric_jobs_done(&l->jobs);
+	metric_selection_done(&l->selection);
 	metric_rows_done(&l->rows);
 	pipe_reader_free(feed);
 	return err;
@@ -423,7 +425,7 @@ static int add_name(struct live *l, const char *name, size_t bytes)
 	l->words[l->word_count] = strndup(name, bytes);
 	if (!l->words[l->word_count])
 		return message_error("cannot begin: %s", strerror(ENOMEM));
-	return metric_jobs_is_elsewhere(l->words[l->word_count++]) ? MESSAGE_FAILED : 0;
+	return metric_tables_are_elsewhere(l->words[l->word_count++]) ? MESSAGE_FAILED : 0;
 }
 
 /* Words, and lists of --with. */
@@ -460,19 +462,17 @@ static int ask_and_run(struct live *l)
 {
 	int status;
 
-	l->ask = (struct metric_jobs_ask){
-		.usage = &live_usage,
-		.from = "the recording",
+	l->ask = (struct metric_ask){
 		.by = l->opts->by,
 		.sort = l->opts->sort,
 		.form = l->opts->json ? METRIC_JSON_FORM : METRIC_TEXT_FORM,
 		.histogram = l->opts->histogram,
 		.top = l->opts->top,
 	};
-	l->jobs.ask = &l->ask;
+	l->selection.ask = &l->ask;
 	if (string_table_new(&l->names))
 		return message_error("cannot begin: %s", strerror(ENOMEM));
-	l->jobs.names = l->names;
+	l->selection.names = l->names;
 	filter_init(&l->all);
 	status = run(l);
 	filter_done(&l->all);

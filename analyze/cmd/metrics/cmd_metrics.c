@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "analyze/cmd/common/commands.h"
-#include "analyze/cmd/metrics/cmd_metric_jobs.h"
+#include "analyze/cmd/metrics/cmd_metric_tables.h"
 #include "analyze/metric/lock_names.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/report_options.h"
@@ -73,8 +73,8 @@ struct metrics {
 	struct metric_rows rows;
 	struct process_model *model; /* NULL: not needed */
 	struct string_table *names;
-	struct metric_jobs_ask ask;
-	struct metric_jobs jobs;
+	struct metric_ask ask;
+	struct metric_selection selection;
 	struct container_names *containers;
 	struct name_root_options roots;
 	struct lock_names locks;
@@ -109,8 +109,8 @@ static int make_filter(const struct metrics_opts *opts, const struct capture *c,
 /* Cgroups, and what is mapped where, are known from the side-band only. */
 static int load_names(struct metrics *m, const struct capture *c)
 {
-	bool want_cgroups = metric_jobs_want_cgroups(&m->jobs);
-	bool want_symbols = metric_jobs_want_symbols(&m->jobs);
+	bool want_cgroups = metric_selection_want_cgroups(&m->selection);
+	bool want_symbols = metric_selection_want_symbols(&m->selection);
 	struct load_scan scan;
 	int err;
 
@@ -128,10 +128,10 @@ static int load_names(struct metrics *m, const struct capture *c)
 	load_scan_done(&scan);
 	if (want_cgroups && !err)
 		err = container_names_read(c, &m->containers);
-	m->jobs.model = want_cgroups ? m->model : NULL;
+	m->selection.model = want_cgroups ? m->model : NULL;
 	if (m->opts->json || m->opts->csv)
 		container_names_complete_ids(m->containers);
-	m->jobs.containers.known = m->containers;
+	m->selection.containers.known = m->containers;
 	return err;
 }
 
@@ -141,7 +141,7 @@ static int load_tasks(struct metrics *m, const struct capture *c)
 	struct load_scan scan;
 	int err;
 
-	if (!metric_jobs_want_tasks(&m->jobs))
+	if (!metric_selection_want_tasks(&m->selection))
 		return 0;
 	if (!m->model) {
 		err = load_model(c, m->names, NULL, &m->model, &scan);
@@ -149,7 +149,7 @@ static int load_tasks(struct metrics *m, const struct capture *c)
 			return err;
 		load_scan_done(&scan);
 	}
-	m->jobs.tasks = m->model;
+	m->selection.tasks = m->model;
 	return 0;
 }
 
@@ -163,14 +163,6 @@ static int write_denet(struct metrics *m, const struct capture *c, const struct 
 				     m->opts->input);
 	return err ? message_error("cannot show '%s': %s", m->opts->input, strerror(-err))
 		   : MESSAGE_OK;
-}
-
-static bool shows_intervals(const struct metric_jobs *jobs)
-{
-	for (size_t i = 0; i < jobs->job_count; i++)
-		if (jobs->jobs[i].table->is_interval)
-			return true;
-	return false;
 }
 
 static double since_s(const struct time_span *recorded, uint64_t time_ns)
@@ -190,8 +182,8 @@ static bool note_times(const struct metrics *m, const struct capture *c, const s
 				   : "";
 	struct time_span recorded;
 
-	if (!filter_has_window(f) || !shows_intervals(&m->jobs) || !r->longest_ns ||
-	    !cmd_span(c, &recorded) || f->span.from_ns > recorded.to_ns ||
+	if (!filter_has_window(f) || !metric_selection_has_intervals(&m->selection) ||
+	    !r->longest_ns || !cmd_span(c, &recorded) || f->span.from_ns > recorded.to_ns ||
 	    f->span.to_ns < recorded.from_ns)
 		return false;
 	if (!r->to_ns) {
@@ -225,16 +217,16 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 	}
 	if (m->opts->json && *m->opts->json)
 		return write_denet(m, c, f);
-	m->jobs.rows = &m->rows;
-	m->jobs.names = m->names;
-	m->jobs.notes = m->notes = capture_meta_notes(c);
-	status = metric_jobs_make(&m->jobs, name);
+	m->selection.rows = &m->rows;
+	m->selection.names = m->names;
+	m->selection.notes = m->notes = capture_meta_notes(c);
+	status = metric_tables_choose(&m->selection, &metrics_usage, m->opts->input, name);
 	if (status)
 		return status;
-	m->jobs.start_ns = time_span_of_capture(c, &recorded) ? 0 : recorded.from_ns;
+	m->selection.start_ns = time_span_of_capture(c, &recorded) ? 0 : recorded.from_ns;
 	err = load_names(m, c);
 	if (!err)
-		err = metric_rows_walk(&m->rows, m->names, f, metric_jobs_row, &m->jobs);
+		err = metric_rows_walk(&m->rows, m->names, f, metric_selection_row, &m->selection);
 	if (!err)
 		err = load_tasks(m, c);
 	if (err == -EOVERFLOW)
@@ -244,15 +236,15 @@ static int run(struct metrics *m, const struct capture *c, const struct filter *
 			m->opts->input, metric_rows_limit_bytes(c) >> 20);
 	if (err)
 		return message_error("cannot read '%s': %s", m->opts->input, strerror(-err));
-	metric_jobs_end(&m->jobs);
-	if (!note_times(m, c, f) && metric_jobs_is_empty(&m->jobs))
+	metric_selection_end(&m->selection);
+	if (!note_times(m, c, f) && metric_selection_is_empty(&m->selection))
 		message_note("no row in '%s' is of what was asked for", m->opts->input);
-	return metric_jobs_show(&m->jobs);
+	return metric_tables_show(&m->selection, m->opts->input);
 }
 
 static void done(struct metrics *m)
 {
-	metric_jobs_done(&m->jobs);
+	metric_selection_done(&m->selection);
 	metric_rows_done(&m->rows);
 	lock_names_close(&m->locks);
 	name_roots_done(&m->roots);
@@ -311,9 +303,7 @@ int cmd_metrics(int argc, char **argv)
 		return message_error("cannot read '%s': %s", opts.input, strerror(ENOMEM));
 	}
 	m->opts = &opts;
-	m->ask = (struct metric_jobs_ask){
-		.usage = &metrics_usage,
-		.from = opts.input,
+	m->ask = (struct metric_ask){
 		.by = opts.by,
 		.sort = opts.sort,
 		.form = opts.json  ? METRIC_JSON_FORM
@@ -323,7 +313,7 @@ int cmd_metrics(int argc, char **argv)
 		.interval = opts.interval,
 		.top = opts.top,
 	};
-	m->jobs.ask = &m->ask;
+	m->selection.ask = &m->ask;
 	filter_init(&filter);
 	status = make_filter(&opts, c, &filter);
 	if (!status)

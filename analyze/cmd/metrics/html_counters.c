@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cmd/metrics/cmd_metric_jobs.h"
+#include "analyze/metric/selection.h"
 #include "analyze/metric/columns.h"
 #include "format/base/vec.h"
 
@@ -29,7 +29,7 @@ struct seen {
 /* One table on its way to its lines. */
 struct maker {
 	struct metric_shown shown;
-	struct job *job;
+	struct metric_sums *sums;
 	const struct metric_aggregate *sum; /* whose rows are looked at */
 	struct string_table *names;         /* of all groups */
 	struct counted *groups;             /* by number of the name, and then as they are shown */
@@ -49,13 +49,13 @@ static void put_name(const struct maker *m, uint32_t row, FILE *to)
 	const char *between = "";
 
 	for (size_t i = 0; i < 4 && d->fields[i]; i++) {
-		if (d->text || !metric_rank_is_number(m->job->table, d->fields[i]))
+		if (d->text || !metric_rank_is_number(m->sums->table, d->fields[i]))
 			continue;
 		fputs(between, to);
 		metric_rank_put_dim(&m->shown, m->sum, row, d->fields[i], to);
 		between = "/";
 	}
-	if (metric_rank_is_number(m->job->table, d->name))
+	if (metric_rank_is_number(m->sums->table, d->name))
 		return;
 	fputs(between, to);
 	metric_rank_put_dim(&m->shown, m->sum, row, d->name, to);
@@ -93,11 +93,11 @@ static int add_groups_to(struct maker *m, uint32_t name)
 
 static double sorted_by(const struct maker *m, uint32_t row)
 {
-	const struct metric_view *v = m->job->view;
+	const struct metric_view *v = m->sums->view;
 
 	for (const struct metric_column *c = v->columns; c->op; c++)
 		if (v->sort && c->op != METRIC_DIM && !strcmp(c->key, v->sort))
-			return metric_column_value(m->job->table, c,
+			return metric_column_value(m->sums->table, c,
 						   metric_aggregate_slots(m->sum, row),
 						   metric_rank_elapsed_ns(m->sum));
 	return 0;
@@ -124,8 +124,8 @@ static int see_rows(struct maker *m)
 {
 	int err = 0;
 
-	for (size_t k = 0; k < m->job->sum_count; k++) {
-		m->sum = &m->job->sums[k];
+	for (size_t k = 0; k < m->sums->sum_count; k++) {
+		m->sum = &m->sums->sums[k];
 		for (uint32_t row = 0; !err && row < m->sum->count; row++)
 			err = see_row(m, k, row);
 	}
@@ -147,14 +147,14 @@ static int heavier(const void *va, const void *vb)
 /* Whether lines can be made of the column. */
 static bool is_line(const struct maker *m, const struct metric_column *c)
 {
-	return c->op != METRIC_DIM && *c->title && metric_column_has(m->job->table, c);
+	return c->op != METRIC_DIM && *c->title && metric_column_has(m->sums->table, c);
 }
 
 static size_t lines_of_group(const struct maker *m)
 {
 	size_t count = 0;
 
-	for (const struct metric_column *c = m->job->view->columns; c->op; c++)
+	for (const struct metric_column *c = m->sums->view->columns; c->op; c++)
 		count += is_line(m, c);
 	return count;
 }
@@ -162,7 +162,7 @@ static size_t lines_of_group(const struct maker *m)
 /* The rows of the groups that are shown; of several rows in an interval, which groups do not have, the first. */
 static int place_rows(struct maker *m)
 {
-	size_t sums = m->job->sum_count, cells = m->shown_count * sums;
+	size_t sums = m->sums->sum_count, cells = m->shown_count * sums;
 	uint32_t *place = calloc(string_table_count(m->names), sizeof(*place));
 
 	m->rows = calloc(cells + 1, sizeof(*m->rows));
@@ -186,7 +186,7 @@ static int place_rows(struct maker *m)
 
 static int choose_groups(struct maker *m)
 {
-	size_t most = POINTS_MAX / (lines_of_group(m) * m->job->sum_count);
+	size_t most = POINTS_MAX / (lines_of_group(m) * m->sums->sum_count);
 
 	qsort(m->groups, m->group_count, sizeof(*m->groups), heavier);
 	while (m->group_count && !m->groups[m->group_count - 1].row_count)
@@ -227,7 +227,7 @@ static int name_group(const struct maker *m, uint32_t of, uint32_t with, uint32_
 {
 	const struct metric_dim *d = m->shown.by[0];
 	const char *name = string_table_text(m->out->names, of),
-		   *more = string_table_text(m->out->names, with), *title = m->job->view->title;
+		   *more = string_table_text(m->out->names, with), *title = m->sums->view->title;
 	char *text;
 	int err;
 
@@ -319,7 +319,7 @@ static int name_line(const struct maker *m, const struct metric_column *c, uint3
 		     struct page_counters_line *line)
 {
 	const struct metric_dim *d = m->shown.by[0];
-	const char *more = d ? metric_dimension_with(m->job->table, d) : NULL;
+	const char *more = d ? metric_dimension_with(m->sums->table, d) : NULL;
 	uint32_t with;
 	int err = add_name(m, row, NULL, m->out->names, &line->of);
 
@@ -343,11 +343,11 @@ static int64_t value_of(const struct maker *m, const struct metric_column *c, ui
 	__int128 exact;
 	double value;
 
-	if (metriccolumn_exact(m->job->table, c, slots, &exact))
+	if (metriccolumn_exact(m->sums->table, c, slots, &exact))
 		return exact > -PAGE_COUNTERS_VALUE_MAX && exact < PAGE_COUNTERS_VALUE_MAX
 			       ? (int64_t)exact
 			       : INT64_MAX;
-	value = metric_column_value(m->job->table, c, slots, metric_rank_elapsed_ns(m->sum));
+	value = metric_column_value(m->sums->table, c, slots, metric_rank_elapsed_ns(m->sum));
 	if (!(value > -1e12 && value < 1e12))
 		return INT64_MAX;
 	snprintf(text, sizeof(text), "%.3f", value);
@@ -359,17 +359,17 @@ static int add_line(struct maker *m, const struct metric_column *c, const uint32
 {
 	struct page_counters_line line = { .in_thousandths = c->op != METRIC_SUM &&
 							     c->op != METRIC_OVER };
-	size_t sums = m->job->sum_count, last = sums - 1;
+	size_t sums = m->sums->sum_count, last = sums - 1;
 	int err;
 
 	while (last && rows[last] == NO_ROW)
 		last--;
-	m->sum = &m->job->sums[last]; /* of names the last ones are shown */
+	m->sum = &m->sums->sums[last]; /* of names the last ones are shown */
 	err = name_line(m, c, rows[last], &line);
 	if (!err)
 		err = page_counters_add_line(m->out, &line);
 	for (size_t k = 0; !err && k < sums; k++) {
-		m->sum = &m->job->sums[k];
+		m->sum = &m->sums->sums[k];
 		if (rows[k] != NO_ROW)
 			err = page_counters_add_point(m->out, k, value_of(m, c, rows[k]));
 	}
@@ -381,18 +381,18 @@ static int add_lines(struct maker *m)
 	int err = 0;
 
 	for (size_t i = 0; i < m->shown_count; i++)
-		for (const struct metric_column *c = m->job->view->columns; !err && c->op; c++)
+		for (const struct metric_column *c = m->sums->view->columns; !err && c->op; c++)
 			if (is_line(m, c))
-				err = add_line(m, c, m->rows + i * m->job->sum_count);
+				err = add_line(m, c, m->rows + i * m->sums->sum_count);
 	return err;
 }
 
 static int add_table(struct maker *m)
 {
 	struct page_counters_table table = { .group_count = m->group_count };
-	const struct metric_view *v = m->job->view;
+	const struct metric_view *v = m->sums->view;
 	const char *by = m->shown.by_count ? m->shown.by[0]->name : "";
-	int err = add_text(m, m->job->table->fmt.name, strlen(m->job->table->fmt.name),
+	int err = add_text(m, m->sums->table->fmt.name, strlen(m->sums->table->fmt.name),
 			   &table.name);
 
 	if (!err)
@@ -401,49 +401,50 @@ static int add_table(struct maker *m)
 		err = add_text(m, by, strlen(by), &table.by);
 	if (!err)
 		err = page_counters_add_table(m->out, &table);
-	for (size_t k = 0; !err && k < m->job->sum_count; k++)
-		err = page_counters_add_interval(m->out, m->job->sums[k].from_ns,
-						 m->job->sums[k].to_ns);
+	for (size_t k = 0; !err && k < m->sums->sum_count; k++)
+		err = page_counters_add_interval(m->out, m->sums->sums[k].from_ns,
+						 m->sums->sums[k].to_ns);
 	return err ? err : add_lines(m);
 }
 
 /* ---- tables ---- */
 
 /* Groups of two dimensions become those of the first. */
-static int fold_sums(struct job *j)
+static int fold_sums(struct metric_sums *one)
 {
 	struct metric_aggregate outer;
 	int err = 0;
 
-	for (size_t k = 0; k < j->sum_count; k++)
-		metric_aggregate_finish(&j->sums[k]);
-	for (size_t k = 0; !err && j->by_count > 1 && k < j->sum_count; k++) {
-		err = metric_aggregate_fold(&j->sums[k], j->keys, j->outer_key_count, &outer);
+	for (size_t k = 0; k < one->sum_count; k++)
+		metric_aggregate_finish(&one->sums[k]);
+	for (size_t k = 0; !err && one->by_count > 1 && k < one->sum_count; k++) {
+		err = metric_aggregate_fold(&one->sums[k], one->keys, one->outer_key_count, &outer);
 		if (err)
 			break;
-		metric_aggregate_done(&j->sums[k]);
-		j->sums[k] = outer;
+		metric_aggregate_done(&one->sums[k]);
+		one->sums[k] = outer;
 	}
 	return err;
 }
 
-static int make_table(const struct metric_jobs *jobs, struct job *j, struct page_counters *out)
+static int make_table(const struct metric_selection *selection, struct metric_sums *one,
+		      struct page_counters *out)
 {
-	struct maker m = { .job = j, .out = out };
+	struct maker m = { .sums = one, .out = out };
 	int err;
 
-	/* Rows that are events, also those of processes that ended, make no line. */
-	if (!j->table->is_interval || j->view->only || !j->sum_count)
+	/* Rows of processes that ended make no line. */
+	if (one->view->only || !one->sum_count)
 		return 0;
-	m.shown = (struct metric_shown){ .view = j->view,
-					 .by_count = j->by_count,
-					 .texts = { .names = jobs->names } };
-	memcpy(m.shown.by, j->by, sizeof(j->by));
+	m.shown = (struct metric_shown){ .view = one->view,
+					 .by_count = one->by_count,
+					 .texts = { .names = selection->names } };
+	memcpy(m.shown.by, one->by, sizeof(one->by));
 	if (!lines_of_group(&m))
 		return 0;
 	err = string_table_new(&m.names);
 	if (!err)
-		err = fold_sums(j);
+		err = fold_sums(one);
 	if (!err)
 		err = see_rows(&m);
 	if (!err)
@@ -457,41 +458,43 @@ static int make_table(const struct metric_jobs *jobs, struct job *j, struct page
 	return err;
 }
 
-static int make_tables(struct metric_jobs *jobs, const struct filter *filter,
+static int make_tables(struct metric_selection *selection, const struct filter *filter,
 		       struct page_counters *out)
 {
-	int err = metric_jobs_make(jobs, NULL) ? -ENOMEM : 0;
+	int err = metric_selection_add(selection, NULL);
 
+	if (err == -ENOENT) /* none has intervals */
+		return 0;
 	if (!err)
-		err = metric_rows_walk(jobs->rows, jobs->names, filter, metric_jobs_row, jobs);
+		err = metric_rows_walk(selection->rows, selection->names, filter,
+				       metric_selection_row, selection);
 	if (!err)
-		metric_jobs_end(jobs);
-	for (size_t i = 0; !err && i < jobs->job_count; i++)
-		err = make_table(jobs, &jobs->jobs[i], out);
+		metric_selection_end(selection);
+	for (size_t i = 0; !err && i < selection->table_count; i++)
+		err = make_table(selection, &selection->tables[i], out);
 	return err;
 }
 
 int html_counters_read(const struct report *r, const struct filter *filter,
 		       struct page_counters *out)
 {
-	const struct metric_jobs_ask ask = { .from = "",
-					     .form = METRIC_JSON_FORM,
-					     .interval = true };
-	struct metric_jobs *jobs = calloc(1, sizeof(*jobs));
+	const struct metric_ask ask = { .interval = true, .no_moments = true };
+	struct metric_selection *selection = calloc(1, sizeof(*selection));
 	struct metric_rows rows = { 0 };
 	int err = page_counters_init(out);
 
-	if (!err && !jobs)
+	if (!err && !selection)
 		err = -ENOMEM;
 	if (!err)
 		err = metric_rows_open(r->capture, &rows);
 	if (!err && rows.count) {
 		rows.skips_lost = true;
-		*jobs = (struct metric_jobs){ .ask = &ask, .rows = &rows, .names = r->names };
-		err = make_tables(jobs, filter, out);
-		metric_jobs_done(jobs);
+		*selection =
+			(struct metric_selection){ .ask = &ask, .rows = &rows, .names = r->names };
+		err = make_tables(selection, filter, out);
+		metric_selection_done(selection);
 	}
 	metric_rows_done(&rows);
-	free(jobs);
+	free(selection);
 	return err;
 }

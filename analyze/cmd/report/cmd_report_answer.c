@@ -9,7 +9,7 @@
 #include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/html/html_instruments.h"
 #include "analyze/cmd/html/report_html.h"
-#include "analyze/cmd/metrics/html_counters.h"
+#include "analyze/page/counters_read.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/out/message.h"
@@ -166,7 +166,7 @@ static int write_page(struct report *r, const struct report_opts *opts,
 	int err = 0, status;
 
 	if (!of_groups)
-		err = html_counters_read(r, query->filter, &counters);
+		err = page_counters_read(r, query->filter, &counters);
 	if (!err && all_events)
 		err = html_instruments_read(r, query, &instruments);
 	status = err ? message_error("cannot read the tables of '%s': %s", opts->input,

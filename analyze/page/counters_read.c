@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/cmd/metrics/html_counters.h"
+#include "analyze/page/counters_read.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -475,7 +475,7 @@ static int make_tables(struct metric_selection *selection, const struct filter *
 	return err;
 }
 
-int html_counters_read(const struct report *r, const struct filter *filter,
+int page_counters_read(const struct report *r, const struct filter *filter,
 		       struct page_counters *out)
 {
 	const struct metric_ask ask = { .interval = true, .no_moments = true };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* html_counters - the tables of a capture's instruments as lines over time, as `ebprec metrics --interval` has them */
-#ifndef EBPREC_ANALYZE_CMD_METRICS_HTML_COUNTERS_H
-#define EBPREC_ANALYZE_CMD_METRICS_HTML_COUNTERS_H
+/* counters_read - the tables of a capture's instruments as lines over time, as `ebprec metrics --interval` has them */
+#ifndef EBPREC_ANALYZE_PAGE_COUNTERS_READ_H
+#define EBPREC_ANALYZE_PAGE_COUNTERS_READ_H
 
 #include "analyze/page/counters.h"
 #include "analyze/report/report.h"
@@ -10,7 +10,7 @@
  * The groups of a table with the most of what it is sorted by have lines: 32, or less where it has more intervals.  out:
  * page_counters_done(), also after an error.  -ENOMEM, -EOVERFLOW: the rows take more than the capture's limit.
  */
-int html_counters_read(const struct report *r, const struct filter *filter,
+int page_counters_read(const struct report *r, const struct filter *filter,
 		       struct page_counters *out);
 
 #endif

@@ -119,6 +119,7 @@ layers() {
 	analyze/report/quality: format/base format/unwind analyze/base analyze/out analyze/sym/locate analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold/location analyze/fold analyze/names
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
+	analyze/report/process: format/base analyze/process analyze/sched analyze/report
 	analyze/report/diff: format/base format/text format/reader analyze/base analyze/out analyze/sym analyze/input analyze/report/key analyze/report/profile analyze/report
 	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric/syscall analyze/metric analyze/sched analyze/report/profile analyze/report
 	analyze/push/forms: format/base format/os format/text analyze/base analyze/export
@@ -130,11 +131,11 @@ layers() {
 	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/spool analyze/names analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/cmd/sandbox
 	analyze/cmd/html: analyze/out analyze/metric analyze/report analyze/page analyze/cmd/common
 	analyze/cmd/push: format/base format/os format/perf format/reader analyze/out analyze/input/event analyze/push/forms analyze/push analyze/cmd/common
-	analyze/cmd/summary: format/base analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/export analyze/cmd/common
+	analyze/cmd/summary: format/base analyze/out analyze/input/event analyze/input analyze/process analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/report/process analyze/export analyze/cmd/common
 	analyze/cmd/live: format/text format/os analyze/out analyze/screen analyze/cmd/common
 	analyze/cmd/metrics: format/reader analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/export analyze/cmd/common analyze/cmd/live
 	analyze/cmd/diff: format/base analyze/out analyze/input analyze/report/diff analyze/cmd/common analyze/cmd/html
-	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/export analyze/page analyze/cmd/common analyze/cmd/html analyze/cmd/summary analyze/cmd/diff
+	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/report/process analyze/export analyze/page analyze/cmd/common analyze/cmd/html analyze/cmd/summary analyze/cmd/diff
 	analyze/cmd/query: format/os format/text analyze/input/event analyze/input analyze/out analyze/rewrite analyze/spool analyze/report/profile analyze/push/forms analyze/push analyze/cmd/common analyze/cmd/report analyze/cmd/diff
 	analyze/cmd: format/include format/base format/text format/os format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/fold analyze/spool analyze/names analyze/metric analyze/rewrite analyze/rewrite/scrub analyze/sched analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/text analyze/out analyze/cmd/common

@@ -17,7 +17,7 @@
 #include "analyze/report/brief.h"
 #include "analyze/report/profile/flat_profile.h"
 #include "analyze/report/quality_text.h"
-#include "analyze/report/summary.h"
+#include "analyze/report/process/summary.h"
 #include "format/base/saturate.h"
 #include "format/text/escape.h"
 

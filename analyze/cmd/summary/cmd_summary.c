@@ -18,7 +18,7 @@
 #include "analyze/report/profile/flat_profile.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/out/message.h"
-#include "analyze/report/summary.h"
+#include "analyze/report/process/summary.h"
 #include "analyze/input/capture_meta.h"
 #include "analyze/input/capture_stats.h"
 #include "analyze/out/text_table.h"

@@ -8,7 +8,7 @@
 
 #include "analyze/process/tasks.h"
 #include "analyze/cmd/common/report_options.h"
-#include "analyze/report/summary.h"
+#include "analyze/report/process/summary.h"
 #include "analyze/out/text_table.h"
 
 /* The source of the time on a CPU. */

@@ -6,8 +6,8 @@
  * its time, a column a slice.  Where context switches were recorded, a process that ran too shortly
  * to be sampled has a row, too.
  */
-#ifndef EBPREC_ANALYZE_REPORT_SUMMARY_H
-#define EBPREC_ANALYZE_REPORT_SUMMARY_H
+#ifndef EBPREC_ANALYZE_REPORT_PROCESS_SUMMARY_H
+#define EBPREC_ANALYZE_REPORT_PROCESS_SUMMARY_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/report/summary.h"
+#include "analyze/report/process/summary.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/report/summary.h"
+#include "analyze/report/process/summary.h"
 
 static const struct tasks no_tasks;
 

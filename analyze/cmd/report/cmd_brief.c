@@ -178,7 +178,7 @@ static int read_samples(struct work *w)
 	query->apart = true;
 	err = report_make(w->r, query);
 	if (!err)
-		err = summary_processes_load(w->r, &w->picked, &window, &w->summary, NULL,
+		err = summary_processes_load(w->r, query, &window, &w->summary, NULL,
 					     &w->processes);
 	if (err)
 		return err;

@@ -335,7 +335,7 @@ static int summarize(struct report *r, const struct summary_opts *o, struct pick
 		name_roots_note_fetched(&p->roots);
 	print_quality_periods(r, o->input);
 	if (!err)
-		err = summary_processes_load(r, p, &window, &s, &times, &w);
+		err = summary_processes_load(r, &p->query, &window, &s, &times, &w);
 	if (!err)
 		err = count_events(r, &p->query, times.run.flow, &t);
 	if (!err)

@@ -2,7 +2,6 @@
 /*
  * pprof's profile.proto, gzipped.  A function is a location of its own, since stacks here are of
  * functions; files become mappings, so that pprof can distinguish them, and containers labels.
- * Field numbers are those of github.com/google/pprof/proto/profile.proto.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -10,57 +9,25 @@
 #include <zlib.h>
 
 #include "analyze/export/exporter.h"
-#include "analyze/export/protobuf.h"
-#include "format/text/escape.h"
-#include "format/base/vec.h"
-
-enum {
-	PROFILE_SAMPLE_TYPE = 1,
-	PROFILE_SAMPLE = 2,
-	PROFILE_MAPPING = 3,
-	PROFILE_LOCATION = 4,
-	PROFILE_FUNCTION = 5,
-	PROFILE_STRING = 6,
-	PROFILE_TIME = 9,
-	PROFILE_DURATION = 10,
-	PROFILE_PERIOD_TYPE = 11,
-	PROFILE_PERIOD = 12
-};
+#include "analyze/export/pprof_message.h"
 
 struct pprof {
 	struct report *r;
 	const struct export_ask *ask;
-	struct protobuf out, part, inner;
+	struct pprof_message m;
 	uint32_t *strings; /* by number in the names: number in the file + 1; 0: not there yet */
 	size_t string_room;
 	uint32_t string_count;
 	struct export_files files; /* mapping number i + 1 is of file i */
 };
 
-/* The format wants UTF-8, and pprof prints it as it is. */
-static void put_text(struct pprof *p, const char *text, size_t size_bytes)
-{
-	char *escaped;
-
-	if (escape_plain(ESCAPE_TEXT, text, size_bytes) == size_bytes) {
-		protobuf_bytes(&p->out, PROFILE_STRING, text, size_bytes);
-		return;
-	}
-	escaped = escape_copy(ESCAPE_TEXT, text, size_bytes);
-	if (escaped)
-		protobuf_bytes(&p->out, PROFILE_STRING, escaped, strlen(escaped));
-	else
-		p->out.failed = true;
-	free(escaped);
-}
-
 /* The number in the file of a text that is in the names. */
 static uint64_t string_of(struct pprof *p, uint32_t name)
 {
 	if (!p->strings[name]) {
 		p->strings[name] = ++p->string_count;
-		put_text(p, string_table_text(p->r->names, name),
-			 string_table_bytes(p->r->names, name));
+		protobuf_text(&p->m.out, PPROF_STRING, string_table_text(p->r->names, name),
+			      string_table_bytes(p->r->names, name));
 	}
 	return p->strings[name] - 1;
 }
@@ -106,10 +73,7 @@ static void put_type(struct pprof *p, unsigned field, const char *type, const ch
 
 	(void)text_of(p, type, &type_id);
 	(void)text_of(p, unit, &unit_id);
-	protobuf_clear(&p->part);
-	protobuf_number(&p->part, 1, type_id);
-	protobuf_number(&p->part, 2, unit_id);
-	protobuf_message(&p->out, field, &p->part);
+	pprof_message_type(&p->m, field, type_id, unit_id);
 }
 
 static void put_functions(struct pprof *p)
@@ -122,27 +86,9 @@ static void put_functions(struct pprof *p)
 		uint32_t build_id = name_sources_of(&p->r->sources, i).build_id;
 		uint32_t mapping = p->files.by_function[i] + 1;
 
-		if (p->files.functions[mapping - 1] == i) {
-			protobuf_clear(&p->part);
-			protobuf_number(&p->part, 1, mapping);
-			protobuf_number(&p->part, 5, file);
-			protobuf_number(&p->part, 6, string_of(p, build_id));
-			protobuf_number(&p->part, 7, true); /* has_functions */
-			protobuf_message(&p->out, PROFILE_MAPPING, &p->part);
-		}
-		protobuf_clear(&p->part);
-		protobuf_number(&p->part, 1, i + 1);
-		protobuf_number(&p->part, 2, name);
-		protobuf_number(&p->part, 3, name);
-		protobuf_number(&p->part, 4, file);
-		protobuf_message(&p->out, PROFILE_FUNCTION, &p->part);
-		protobuf_clear(&p->inner);
-		protobuf_number(&p->inner, 1, i + 1);
-		protobuf_clear(&p->part);
-		protobuf_number(&p->part, 1, i + 1);
-		protobuf_number(&p->part, 2, mapping);
-		protobuf_message(&p->part, 4, &p->inner);
-		protobuf_message(&p->out, PROFILE_LOCATION, &p->part);
+		if (p->files.functions[mapping - 1] == i)
+			pprof_message_mapping(&p->m, mapping, file, string_of(p, build_id));
+		pprof_message_function(&p->m, i + 1, name, file, mapping);
 	}
 }
 
@@ -151,11 +97,7 @@ static void put_label(struct pprof *p, const char *key, uint64_t text, uint64_t 
 	uint64_t key_id = 0;
 
 	(void)text_of(p, key, &key_id);
-	protobuf_clear(&p->inner);
-	protobuf_number(&p->inner, 1, key_id);
-	protobuf_number(&p->inner, 2, text);
-	protobuf_number(&p->inner, 3, number);
-	protobuf_message(&p->part, 3, &p->inner);
+	pprof_message_label(&p->m, key_id, text, number);
 }
 
 static int put_samples(struct pprof *p)
@@ -173,23 +115,19 @@ static int put_samples(struct pprof *p)
 		err = export_container(p->r, g, &container);
 		if (err)
 			break;
-		protobuf_clear(&p->part);
-		protobuf_clear(&p->inner);
+		pprof_message_begin_sample(&p->m);
 		for (size_t f = 0; f < s.path.count; f++)
-			protobuf_packed(&p->inner, (uint64_t)s.path.labels[f] + 1);
-		protobuf_message(&p->part, 1, &p->inner);
-		protobuf_clear(&p->inner);
-		protobuf_packed(&p->inner, s.list[i]->sample_count);
+			pprof_message_frame(&p->m, (uint64_t)s.path.labels[f] + 1);
+		pprof_message_value(&p->m, s.list[i]->sample_count);
 		if (p->ask->weight == CALLTREE_PERIOD)
-			protobuf_packed(&p->inner, s.list[i]->period_sum);
-		protobuf_message(&p->part, 2, &p->inner);
+			pprof_message_value(&p->m, s.list[i]->period_sum);
 		if (!(g->comm & STACK_COUNTER_TID_GROUP))
 			put_label(p, "comm", string_of(p, g->comm), 0);
 		put_label(p, "pid", 0, g->pid);
 		put_label(p, "tid", 0, g->tid);
 		if (container)
 			put_label(p, "container", string_of(p, container), 0);
-		protobuf_message(&p->out, PROFILE_SAMPLE, &p->part);
+		pprof_message_end_sample(&p->m, &p->m.out);
 	}
 	export_stacks_done(&s);
 	return err;
@@ -224,24 +162,22 @@ int export_pprof(struct report *r, const struct export_ask *ask, FILE *to)
 	int err = prepare(&p);
 
 	if (!err) {
-		put_type(&p, PROFILE_SAMPLE_TYPE, "samples", "count");
+		put_type(&p, PPROF_SAMPLE_TYPE, "samples", "count");
 		if (ask->weight == CALLTREE_PERIOD)
-			put_type(&p, PROFILE_SAMPLE_TYPE, ask->weight_name, ask->unit);
+			put_type(&p, PPROF_SAMPLE_TYPE, ask->weight_name, ask->unit);
 		put_functions(&p);
 		err = put_samples(&p);
 	}
 	if (!err) {
-		protobuf_number(&p.out, PROFILE_TIME, ask->wall_ns);
-		protobuf_number(&p.out, PROFILE_DURATION, ask->span.to_ns - ask->span.from_ns);
+		protobuf_number(&p.m.out, PPROF_TIME, ask->wall_ns);
+		protobuf_number(&p.m.out, PPROF_DURATION, ask->span.to_ns - ask->span.from_ns);
 		if (ask->interval_ns) {
-			put_type(&p, PROFILE_PERIOD_TYPE, "time_ns", "nanoseconds");
-			protobuf_number(&p.out, PROFILE_PERIOD, ask->interval_ns);
+			put_type(&p, PPROF_PERIOD_TYPE, "time_ns", "nanoseconds");
+			protobuf_number(&p.m.out, PPROF_PERIOD, ask->interval_ns);
 		}
-		err = p.out.failed ? -ENOMEM : write_gzip(&p.out, to);
+		err = p.m.out.failed ? -ENOMEM : write_gzip(&p.m.out, to);
 	}
-	protobuf_done(&p.out);
-	protobuf_done(&p.part);
-	protobuf_done(&p.inner);
+	pprof_message_done(&p.m);
 	free(p.strings);
 	export_files_done(&p.files);
 	return err;

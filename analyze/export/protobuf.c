@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/export/protobuf.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "format/base/cursor.h"
 #include "format/base/vec.h"
+#include "format/text/escape.h"
 
 enum { WIRE_VARINT = 0, WIRE_8_BYTES = 1, WIRE_BYTES = 2 };
 
@@ -39,17 +41,23 @@ void protobuf_number(struct protobuf *m, unsigned field, uint64_t value)
 	protobuf_packed(m, value);
 }
 
-void protobuf_double(struct protobuf *m, unsigned field, double value)
+void protobuf_fixed64(struct protobuf *m, unsigned field, uint64_t value)
 {
 	uint8_t bytes[8];
+
+	if (!value)
+		return;
+	le64_store(bytes, value);
+	protobuf_packed(m, field << 3 | WIRE_8_BYTES);
+	put(m, bytes, sizeof(bytes));
+}
+
+void protobuf_double(struct protobuf *m, unsigned field, double value)
+{
 	uint64_t bits;
 
 	memcpy(&bits, &value, sizeof(bits));
-	if (!bits)
-		return;
-	le64_store(bytes, bits);
-	protobuf_packed(m, field << 3 | WIRE_8_BYTES);
-	put(m, bytes, sizeof(bytes));
+	protobuf_fixed64(m, field, bits);
 }
 
 void protobuf_bytes(struct protobuf *m, unsigned field, const void *data, size_t size_bytes)
@@ -57,6 +65,22 @@ void protobuf_bytes(struct protobuf *m, unsigned field, const void *data, size_t
 	protobuf_packed(m, field << 3 | WIRE_BYTES);
 	protobuf_packed(m, size_bytes);
 	put(m, data, size_bytes);
+}
+
+void protobuf_text(struct protobuf *m, unsigned field, const char *text, size_t size_bytes)
+{
+	char *escaped;
+
+	if (escape_plain(ESCAPE_TEXT, text, size_bytes) == size_bytes) {
+		protobuf_bytes(m, field, text, size_bytes);
+		return;
+	}
+	escaped = escape_copy(ESCAPE_TEXT, text, size_bytes);
+	if (escaped)
+		protobuf_bytes(m, field, escaped, strlen(escaped));
+	else
+		m->failed = true;
+	free(escaped);
 }
 
 void protobuf_message(struct protobuf *m, unsigned field, const struct protobuf *inner)

@@ -22,9 +22,12 @@ struct protobuf {
 void protobuf_done(struct protobuf *m);
 void protobuf_clear(struct protobuf *m); /* to write the next message; keeps the room */
 
-void protobuf_number(struct protobuf *m, unsigned field, uint64_t value); /* 0 is left out */
-void protobuf_double(struct protobuf *m, unsigned field, double value);   /* likewise */
+void protobuf_number(struct protobuf *m, unsigned field, uint64_t value);  /* 0 is left out */
+void protobuf_double(struct protobuf *m, unsigned field, double value);    /* likewise */
+void protobuf_fixed64(struct protobuf *m, unsigned field, uint64_t value); /* likewise */
 void protobuf_bytes(struct protobuf *m, unsigned field, const void *data, size_t size_bytes);
+/* As ESCAPE_TEXT has it (format/text/escape.h): the type string demands UTF-8. */
+void protobuf_text(struct protobuf *m, unsigned field, const char *text, size_t size_bytes);
 void protobuf_message(struct protobuf *m, unsigned field, const struct protobuf *inner);
 /* A repeated number, packed: values one behind the other, by protobuf_packed(). */
 void protobuf_packed(struct protobuf *m, uint64_t value);

@@ -83,6 +83,9 @@ static int encode_samples(struct push_ledger *l, const struct push_target *t, in
 {
 	struct push_interval in = { .host = s->host,
 				    .event = s->event,
+				    .weight_type = s->weight_type,
+				    .weight_unit = s->weight_unit,
+				    .period_ns = s->period_ns,
 				    .sender = push_ledger_sender(l),
 				    .samples = s->samples };
 	int err = 0;

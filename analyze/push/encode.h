@@ -10,6 +10,8 @@
 /* Of a capture. */
 struct push_source {
 	const char *host, *event;
+	const char *weight_type, *weight_unit; /* of struct push_interval */
+	uint64_t period_ns;
 	char *identity;      /* owned; the same for the same recording, under whatever file name */
 	uint64_t to_wall_ns; /* what makes Unix time of its clock, by adding */
 	uint64_t interval_ns;

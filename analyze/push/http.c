@@ -160,7 +160,7 @@ static bool set_body(const struct push_http *h, const struct push_request *r,
 		return false;
 	if (r->gzip) {
 		if (push_gzip(body, size_bytes, &x->packed) ||
-		    !add_header(h, x, "Content-Encoding: gzip"))
+		    (!r->is_gzip_file && !add_header(h, x, "Content-Encoding: gzip")))
 			return false;
 		body = x->packed.data;
 		size_bytes = x->packed.size_bytes;

@@ -30,8 +30,10 @@ struct lane {
 	bool maybe_there; /* the next part may have arrived before */
 	struct push_request request;
 	struct push_exchange exchange;
-	unsigned failures; /* one after the other, of the server */
-	uint64_t next_ms;  /* of steady_ms(): nothing is sent before */
+	unsigned failures;       /* one after the other, of the server */
+	uint64_t next_ms;        /* of steady_ms(): nothing is sent before */
+	uint64_t rejected_count; /* of the parts that were sent */
+	char rejected[200];      /* the server's words about the last of these */
 };
 
 struct push_sender {
@@ -235,9 +237,16 @@ static int ask_version(struct push_sender *s, struct lane *l)
 
 static int finish_batch(struct push_sender *s, struct lane *l)
 {
-	char *path = path_of(s, &l->waiting, "");
-	int err = path ? push_ledger_sent(s->ledger, &l->waiting) : -ENOMEM;
+	char *path, words[PUSH_WORDS_BYTES];
+	int err;
 
+	if (l->rejected_count) {
+		snprintf(words, sizeof(words), "%" PRIu64 " of its profiles were rejected: %.300s",
+			 l->rejected_count, l->rejected);
+		return set_aside(s, l, PUSH_EVENT_REFUSED, words);
+	}
+	path = path_of(s, &l->waiting, "");
+	err = path ? push_ledger_sent(s->ledger, &l->waiting) : -ENOMEM;
 	if (err) {
 		l->step = STEP_TAKEN;
 	} else {
@@ -281,6 +290,7 @@ static int begin_batch(struct push_sender *s, struct lane *l)
 	if (err && err != -ENOMEM)
 		return set_aside(s, l, PUSH_EVENT_GONE, strerror(-err));
 	l->part = 0;
+	l->rejected_count = 0;
 	l->maybe_there = l->waiting.tries;
 	l->waiting.tries++;
 	if (!err)
@@ -304,7 +314,7 @@ static int halve(struct push_sender *s, struct lane *l)
 	if (!err)
 		err = push_batch_write(&l->batch, path);
 	free(path);
-	if (err == -ENOENT)
+	if (err == -ENOENT || err == -EFBIG)
 		return set_aside(
 			s, l, PUSH_EVENT_REFUSED,
 			"it is too large (413), and has too few rows or too many parts to be halved");
@@ -372,6 +382,21 @@ static int on_count(struct push_sender *s, struct lane *l)
 	return send_part(s, l);
 }
 
+/* What a server took in part is not sent again: it would have the rest twice. */
+static void note_rejected(struct lane *l)
+{
+	const struct push_exchange *x = &l->exchange;
+	char words[sizeof(l->rejected)];
+	uint64_t count = l->target->form->rejected
+				 ? l->target->form->rejected(x->answer.data, x->answer.size_bytes,
+							     words, sizeof(words))
+				 : 0;
+
+	if (count)
+		memcpy(l->rejected, words, sizeof(words));
+	l->rejected_count += count;
+}
+
 static int on_answer(struct push_sender *s, struct lane *l)
 {
 	if (push_outcome_of(l->exchange.status) != PUSH_TAKEN)
@@ -382,6 +407,7 @@ static int on_answer(struct push_sender *s, struct lane *l)
 	case STEP_QUESTION:
 		return on_count(s, l);
 	default:
+		note_rejected(l);
 		end_request(s, l);
 		l->part++;
 		return send_part(s, l);

@@ -9,6 +9,7 @@ DIR/port gets its port.  Each request with a body takes the first line of DIR/pl
 	STATUS WORDS [| HEADER: VALUE]...	this answer, and nothing is stored
 	take	it is stored, as all are when there is no line
 	drop	it is stored, and the connection ends without an answer
+	reject N WORDS	it is stored, and answered as OTLP has it when N profiles were rejected
 	endless, slow, hang	an answer without end; a byte a second; none
 
 DIR/questions has the same for requests without a body.
@@ -156,7 +157,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with lock:
             step = next_step("plan")
         try:
-            if step and step not in ("take", "drop"):
+            if step and step not in ("take", "drop") and not step.startswith("reject "):
                 return self.fail(step)
             if self.headers.get("Content-Encoding") == "gzip":
                 data = gzip.decompress(data)
@@ -169,6 +170,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
             if step == "drop":
                 self.close_connection = True
                 self.connection.close()
+            elif step and step.startswith("reject "):
+                _, count, words = step.split(" ", 2)
+                partial = bytes([1 << 3, int(count), 2 << 3 | 2, len(words)]) + words.encode()
+                self.answer(200, (bytes([1 << 3 | 2, len(partial)]) + partial).decode())
             else:
                 self.answer(200, "")
         except (BrokenPipeError, ConnectionResetError, ssl.SSLError):

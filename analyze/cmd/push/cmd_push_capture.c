@@ -15,6 +15,8 @@
 #include "analyze/push/samples.h"
 #include "format/perf/perffile.h"
 
+#define NS_PER_SECOND 1000000000u
+
 /* Whether it is waited for, once it sends.  It is printed once. */
 static bool waits_for(struct push_state *p, enum push_place place, int err, const char *why)
 {
@@ -41,15 +43,21 @@ int push_ledger_error(struct push_state *p, int err)
 				       p->opts->folder, why);
 }
 
-/* One name for what a sampled clock and sampled cycles count. */
-static const char *event_text(const struct capture_attr *attr)
+static bool is_clock(const char *event)
+{
+	return !strncmp(event, "cpu-clock", 9) || !strncmp(event, "task-clock", 10);
+}
+
+/* One name for what a sampled clock and sampled cycles count; what they weigh differs. */
+static void name_weight(const struct capture_attr *attr, struct push_source *source)
 {
 	const char *name = event_name(attr);
 
-	return !strncmp(name, "cycles", 6) || !strncmp(name, "cpu-clock", 9) ||
-			       !strncmp(name, "task-clock", 10)
-		       ? "cpu"
-		       : name;
+	source->event = !strncmp(name, "cycles", 6) || is_clock(name) ? "cpu" : name;
+	source->weight_type = is_clock(name) ? "cpu" : name;
+	source->weight_unit = is_clock(name) ? "nanoseconds" : "count";
+	if (is_clock(name) && attr->attr.freq && attr->attr.sample_freq)
+		source->period_ns = NS_PER_SECOND / attr->attr.sample_freq;
 }
 
 static int encode_for(struct push_state *p, size_t i, const char *path,
@@ -95,7 +103,7 @@ static int make_samples(struct push_state *p, const char *path, struct report *r
 		err = report_make(r, &picked.query);
 		if (!err)
 			err = push_samples_make(r, samples);
-		source->event = event_text(&capture_attrs(r->capture, &count)[picked.query.attr]);
+		name_weight(&capture_attrs(r->capture, &count)[picked.query.attr], source);
 		if (r->scan.attr_lost)
 			source->lost = r->scan.attr_lost[picked.query.attr];
 		if (err)

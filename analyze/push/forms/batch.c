@@ -51,6 +51,14 @@ void push_part_end_row(struct push_batch *b, struct push_part *part)
 		add_cut(b, part, (struct push_cut){ (uint32_t)part->body.size_bytes, part->rows });
 }
 
+void push_part_end_head(struct push_batch *b, struct push_part *part)
+{
+	if (part->body.bad || part->body.size_bytes > PUSH_BATCH_MAX_BYTES)
+		b->bad = true;
+	else
+		add_cut(b, part, (struct push_cut){ (uint32_t)part->body.size_bytes, 0 });
+}
+
 static void part_done(struct push_part *part)
 {
 	free(part->name);
@@ -69,16 +77,21 @@ void push_batch_done(struct push_batch *b)
 
 /* ---- halves ---- */
 
-/* The cut nearest to the middle; NULL: there is none inside. */
+static uint32_t head_bytes(const struct push_part *part)
+{
+	return part->cut_count && !part->cuts[0].rows ? part->cuts[0].offset_bytes : 0;
+}
+
+/* The cut nearest to the middle of the rows; NULL: there is none inside. */
 static const struct push_cut *middle_of(const struct push_part *part)
 {
 	const struct push_cut *best = NULL;
-	size_t half = part->body.size_bytes / 2, best_far = SIZE_MAX;
+	size_t half = (head_bytes(part) + part->body.size_bytes) / 2, best_far = SIZE_MAX;
 
 	for (size_t i = 0; i < part->cut_count; i++) {
 		size_t at = part->cuts[i].offset_bytes, far = at > half ? at - half : half - at;
 
-		if (at < part->body.size_bytes && far < best_far) {
+		if (part->cuts[i].rows && at < part->body.size_bytes && far < best_far) {
 			best = &part->cuts[i];
 			best_far = far;
 		}
@@ -90,7 +103,12 @@ static const struct push_cut *middle_of(const struct push_part *part)
 static void copy_rows(struct push_batch *b, const struct push_part *part, struct push_cut from,
 		      struct push_cut to, struct push_part *out)
 {
+	const uint32_t head = head_bytes(part);
+
 	out->rows = to.rows - from.rows;
+	outbuf_add(&out->body, part->body.data, head);
+	if (head)
+		add_cut(b, out, (struct push_cut){ head, 0 });
 	outbuf_add(&out->body, part->body.data + from.offset_bytes,
 		   to.offset_bytes - from.offset_bytes);
 	for (size_t i = 0; i < part->cut_count; i++) {
@@ -98,7 +116,7 @@ static void copy_rows(struct push_batch *b, const struct push_part *part, struct
 
 		if (c.offset_bytes > from.offset_bytes && c.offset_bytes < to.offset_bytes)
 			add_cut(b, out,
-				(struct push_cut){ c.offset_bytes - from.offset_bytes,
+				(struct push_cut){ head + c.offset_bytes - from.offset_bytes,
 						   c.rows - from.rows });
 	}
 	out->name = strdup(part->name);
@@ -109,7 +127,7 @@ int push_batch_halve(struct push_batch *b, size_t part)
 {
 	const struct push_cut *middle = middle_of(&b->parts[part]);
 	struct push_part first = { 0 }, second = { 0 };
-	struct push_cut begin = { 0, 0 },
+	struct push_cut begin = { head_bytes(&b->parts[part]), 0 },
 			end = { (uint32_t)b->parts[part].body.size_bytes, b->parts[part].rows };
 
 	if (!middle || b->part_count >= PUSH_PARTS_MAX)

@@ -21,7 +21,7 @@
 
 struct push_cut {
 	uint32_t offset_bytes; /* in the body */
-	uint32_t rows;         /* before it */
+	uint32_t rows; /* before it; 0: here ends the head, which halves of the part both have */
 };
 
 struct push_part {
@@ -44,6 +44,8 @@ struct push_batch {
 
 /* A part at the end, or NULL and the batch is bad. */
 struct push_part *push_batch_add(struct push_batch *b, const char *name);
+/* What is in the body is what all its rows need, and stays with each half of them. */
+void push_part_end_head(struct push_batch *b, struct push_part *part);
 /* A row is at the end of the body: counts it, and remembers some of these ends. */
 void push_part_end_row(struct push_batch *b, struct push_part *part);
 /*

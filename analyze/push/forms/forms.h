@@ -6,7 +6,7 @@
 #include "analyze/push/forms/interval.h"
 #include "analyze/push/forms/target.h"
 
-extern const struct push_form push_clickhouse, push_influx, push_prometheus, push_pushgateway,
-	push_json;
+extern const struct push_form push_clickhouse, push_otlp, push_pyroscope, push_influx,
+	push_prometheus, push_pushgateway, push_json;
 
 #endif

@@ -64,6 +64,8 @@ struct push_interval {
 	const char *host, *event;
 	uint64_t sender, seq;
 	uint64_t from_s, to_s;
+	const char *weight_type, *weight_unit; /* "cpu" and "nanoseconds", "cycles" and "count" */
+	uint64_t period_ns;                    /* between samples of a CPU; 0: not known */
 	const struct push_samples *samples;
 	const struct push_row *rows; /* of samples */
 	size_t row_count;

@@ -9,7 +9,8 @@
 #include "analyze/push/forms/forms.h"
 
 static const struct push_form *const forms[] = {
-	&push_clickhouse, &push_influx, &push_prometheus, &push_pushgateway, &push_json,
+	&push_clickhouse, &push_otlp,        &push_pyroscope, &push_influx,
+	&push_prometheus, &push_pushgateway, &push_json,
 };
 
 const struct push_form *push_form_at(size_t i)
@@ -184,6 +185,17 @@ void push_target_done(struct push_target *t)
 	free(t->user);
 	free(t->database);
 	*t = (struct push_target){ 0 };
+}
+
+char *push_target_url(const struct push_target *t, const char *path)
+{
+	const char *own = strchr(strstr(t->url, "://") + 3, '/');
+	char *out;
+
+	if (own[1] && own[1] != '?')
+		return strdup(t->url);
+	return asprintf(&out, "%.*s%s%s", (int)(own - t->url), t->url, path, own + 1) < 0 ? NULL
+											  : out;
 }
 
 char *push_target_escape(const char *text)

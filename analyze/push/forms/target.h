@@ -38,8 +38,9 @@ struct push_request {
 	size_t header_count;
 	const void *body; /* borrowed; NULL: a GET */
 	size_t body_bytes;
-	bool gzip;     /* the body is to be compressed */
-	bool replaces; /* PUT in place of POST */
+	bool gzip;         /* the body is to be compressed */
+	bool is_gzip_file; /* and what is sent is such a file: no header names the encoding */
+	bool replaces;     /* PUT in place of POST */
 };
 
 struct push_interval;
@@ -56,6 +57,9 @@ struct push_form {
 	 * NULL: the server cannot be asked, and knows by itself what it has. */
 	int (*question)(const struct push_target *t, const struct push_batch *b, size_t part,
 			struct push_request *out);
+	/* How many of a part the server did not take, by its answer of success, and its words.  NULL: success is all. */
+	uint64_t (*rejected)(const void *answer, size_t size_bytes, char *words,
+			     size_t words_bytes);
 };
 
 /* The forms; NULL behind the last. */
@@ -72,6 +76,8 @@ bool push_url_has_secret(const char *url);
  */
 int push_target_parse(const char *text, struct push_target *out, const char **problem);
 void push_target_done(struct push_target *t);
+/* Its address, with this path where it has none; owned, NULL: no memory. */
+char *push_target_url(const struct push_target *t, const char *path);
 /* A text as it may stand in a query, owned; NULL: no memory. */
 char *push_target_escape(const char *text);
 

@@ -93,6 +93,41 @@ static void halves_have_the_rows_of_the_batch_in_order(void **state)
 	push_batch_done(&b);
 }
 
+static void each_half_has_the_head(void **state)
+{
+	struct push_batch b = { .host = strdup("web-1") }, c;
+	struct push_part *part = push_batch_add(&b, "profiles");
+	struct outbuf bytes = { 0 };
+	char row[1500];
+	uint32_t rows = 0, at = 0;
+
+	outbuf_add(&part->body, "dictionary", 10);
+	push_part_end_head(&b, part);
+	for (int i = 0; i < 50; i++) {
+		memset(row, i, sizeof(row));
+		outbuf_add(&part->body, row, sizeof(row));
+		push_part_end_row(&b, part);
+	}
+	assert_int_equal(push_batch_halve(&b, 0), 0);
+	assert_int_equal(push_batch_encode(&b, &bytes), 0);
+	assert_int_equal(push_batch_decode(bytes.data, bytes.size_bytes, &c), 0);
+	assert_int_equal(push_batch_halve(&c, 1), 0);
+	assert_int_equal(c.part_count, 3);
+	for (size_t i = 0; i < c.part_count; i++) {
+		const struct push_part *p = &c.parts[i];
+
+		assert_memory_equal(p->body.data, "dictionary", 10);
+		assert_int_equal(p->body.size_bytes, 10 + p->rows * 1500);
+		for (uint32_t r = 0; r < p->rows; r++, at++)
+			assert_int_equal(p->body.data[10 + r * 1500], at);
+		rows += p->rows;
+	}
+	assert_int_equal(rows, 50);
+	outbuf_done(&bytes);
+	push_batch_done(&b);
+	push_batch_done(&c);
+}
+
 static void a_single_row_has_no_halves(void **state)
 {
 	struct push_batch b = make(1);
@@ -120,6 +155,7 @@ int main(void)
 		cmocka_unit_test(its_file_has_all_of_a_batch),
 		cmocka_unit_test(a_file_that_is_cut_or_changed_is_none),
 		cmocka_unit_test(halves_have_the_rows_of_the_batch_in_order),
+		cmocka_unit_test(each_half_has_the_head),
 		cmocka_unit_test(a_single_row_has_no_halves),
 		cmocka_unit_test(a_batch_has_no_more_parts_than_its_file_may),
 	};

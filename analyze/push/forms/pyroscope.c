@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * Pyroscope: POST /ingest, a pprof a service and interval.  The address has the service and its labels, and the body is
+ * the profile, gzipped as a file is; the server distinguishes samples by their labels.  There is nothing to ask by whether it has one.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "analyze/base/string_table.h"
+#include "analyze/export/pprof_message.h"
+#include "analyze/push/forms/forms.h"
+#include "analyze/push/forms/services.h"
+
+#define NS_PER_SECOND  1000000000u
+#define OTHER_SERVICES "other-services" /* beyond the parts that a batch has */
+
+/* Of one service. */
+struct profile {
+	const struct push_interval *in;
+	struct string_table *strings, *mappings; /* mappings: files and their builds */
+	uint32_t *locations; /* by frame of the interval: number in the profile; 0: not in it */
+	uint32_t location_count;
+	struct pprof_message m;
+	bool bad;
+};
+
+static uint32_t number_in(struct profile *p, struct string_table *table, const char *text)
+{
+	uint32_t number = 0;
+
+	p->bad |= string_table_add(table, text, strlen(text), &number) != 0;
+	return number;
+}
+
+static uint32_t text_of(struct profile *p, const char *text)
+{
+	return number_in(p, p->strings, text);
+}
+
+/* 0: the frame is of no file. */
+static uint32_t mapping_of(struct profile *p, const struct push_frame *f)
+{
+	uint32_t before = string_table_count(p->mappings), number;
+	char *key;
+
+	if (!*f->file)
+		return 0;
+	if (asprintf(&key, "%s\n%s", f->file, f->build_id) < 0) {
+		p->bad = true;
+		return 0;
+	}
+	number = number_in(p, p->mappings, key);
+	free(key);
+	if (string_table_count(p->mappings) > before)
+		pprof_message_mapping(&p->m, number, text_of(p, f->file), text_of(p, f->build_id));
+	return number;
+}
+
+static void add_frame(struct profile *p, uint32_t frame)
+{
+	const struct push_frame *f = &p->in->samples->frame_list[frame];
+
+	if (p->locations[frame])
+		return;
+	p->locations[frame] = ++p->location_count;
+	pprof_message_function(&p->m, p->locations[frame], text_of(p, f->name), text_of(p, f->file),
+			       mapping_of(p, f));
+}
+
+/* What the rows need: all but the samples. */
+static void put_head(struct profile *p, const struct push_row *const *rows, size_t count)
+{
+	const struct push_interval *in = p->in;
+	const struct push_samples *s = in->samples;
+
+	pprof_message_type(&p->m, PPROF_SAMPLE_TYPE, text_of(p, "samples"), text_of(p, "count"));
+	pprof_message_type(&p->m, PPROF_SAMPLE_TYPE, text_of(p, in->weight_type),
+			   text_of(p, in->weight_unit));
+	(void)text_of(p, "comm");
+	(void)text_of(p, "container");
+	for (size_t i = 0; i < count && !p->bad; i++) {
+		const struct push_stack *stack = &s->stacks[rows[i]->stack];
+
+		for (uint32_t f = 0; f < stack->count; f++)
+			add_frame(p, s->frames[stack->first + f]);
+		(void)text_of(p, rows[i]->comm);
+		(void)text_of(p, rows[i]->container);
+	}
+	if (in->period_ns) {
+		pprof_message_type(&p->m, PPROF_PERIOD_TYPE, text_of(p, "cpu"),
+				   text_of(p, "nanoseconds"));
+		protobuf_number(&p->m.out, PPROF_PERIOD, in->period_ns);
+	}
+	for (uint32_t i = 0; i < string_table_count(p->strings); i++)
+		protobuf_text(&p->m.out, PPROF_STRING, string_table_text(p->strings, i),
+			      string_table_bytes(p->strings, i));
+	protobuf_number(&p->m.out, PPROF_TIME, in->from_s * NS_PER_SECOND);
+	protobuf_number(&p->m.out, PPROF_DURATION, (in->to_s - in->from_s) * NS_PER_SECOND);
+}
+
+static void put_row(struct profile *p, const struct push_row *row)
+{
+	const struct push_samples *s = p->in->samples;
+	const struct push_stack *stack = &s->stacks[row->stack];
+
+	pprof_message_begin_sample(&p->m);
+	for (uint32_t f = 0; f < stack->count; f++)
+		pprof_message_frame(&p->m, p->locations[s->frames[stack->first + f]]);
+	pprof_message_value(&p->m, row->samples);
+	pprof_message_value(&p->m, row->weight);
+	if (*row->comm)
+		pprof_message_label(&p->m, text_of(p, "comm"), text_of(p, row->comm), 0);
+	if (*row->container)
+		pprof_message_label(&p->m, text_of(p, "container"), text_of(p, row->container), 0);
+	pprof_message_end_sample(&p->m, &p->m.out);
+}
+
+static void move_bytes(struct profile *p, struct push_part *part)
+{
+	p->bad |= p->m.out.failed;
+	if (!p->bad)
+		outbuf_add(&part->body, p->m.out.data, p->m.out.size_bytes);
+	protobuf_clear(&p->m.out);
+}
+
+static void put_service(const struct push_interval *in, const struct push_row *const *rows,
+			size_t count, const char *name, uint32_t *locations, struct push_batch *b)
+{
+	struct push_part *part = push_batch_add(b, name);
+	struct profile p = { .in = in, .locations = locations };
+
+	memset(locations, 0, in->samples->frame_list_count * sizeof(*locations));
+	if (!part || string_table_new(&p.strings) || string_table_new(&p.mappings)) {
+		p.bad = true;
+	} else {
+		put_head(&p, rows, count);
+		move_bytes(&p, part);
+		push_part_end_head(b, part);
+	}
+	for (size_t i = 0; i < count && !p.bad && !b->bad; i++) {
+		put_row(&p, rows[i]);
+		move_bytes(&p, part);
+		push_part_end_row(b, part);
+		b->samples += rows[i]->samples;
+	}
+	b->bad |= p.bad;
+	string_table_free(p.strings);
+	string_table_free(p.mappings);
+	pprof_message_done(&p.m);
+}
+
+static int encode(const struct push_interval *in, struct push_batch *b)
+{
+	const struct push_row **rows = services_sort(in);
+	uint32_t *locations = calloc(in->samples->frame_list_count + 1, sizeof(*locations));
+	size_t count;
+
+	b->bad |= !rows || !locations;
+	for (size_t i = 0; i < in->row_count && !b->bad; i += count) {
+		const char *name = rows[i]->service;
+
+		count = services_count(rows, in->row_count, i, false);
+		if (b->part_count == PUSH_PARTS_MAX / 2) {
+			count = in->row_count - i;
+			name = OTHER_SERVICES;
+		}
+		put_service(in, rows + i, count, name, locations, b);
+	}
+	free(rows);
+	free(locations);
+	return b->bad ? -ENOMEM : 0;
+}
+
+/* A name as its language of labels takes it: SERVICE{KEY=VALUE}. */
+static char *plain_name(const char *text)
+{
+	char *name = strdup(text);
+
+	for (char *at = name; at && *at; at++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./",
+			    *at))
+			*at = '_';
+	return name;
+}
+
+static int request(const struct push_target *t, const struct push_batch *b, size_t part,
+		   struct push_request *out)
+{
+	char *url = push_target_url(t, "/ingest"), *service = plain_name(b->parts[part].name),
+	     *host = plain_name(b->host);
+	int size = -1;
+
+	if (url && service && host)
+		size = asprintf(&out->url,
+				"%s%cname=%s%%7Bhost%%3D%s%%7D&from=%" PRIu64 "&until=%" PRIu64
+				"&format=pprof&spyName=ebprec",
+				url, strchr(url, '?') ? '&' : '?', service, host, b->from_s,
+				b->to_s > b->from_s ? b->to_s : b->from_s + 1);
+	free(url);
+	free(service);
+	free(host);
+	if (size < 0) {
+		out->url = NULL;
+		return -ENOMEM;
+	}
+	out->body = b->parts[part].body.data;
+	out->body_bytes = b->parts[part].body.size_bytes;
+	out->gzip = out->is_gzip_file = true;
+	out->headers[out->header_count++] = "Content-Type: application/octet-stream";
+	return 0;
+}
+
+const struct push_form push_pyroscope = {
+	.name = "pyroscope",
+	.about = "a pprof of each service: Pyroscope",
+	.encode = encode,
+	.request = request,
+};

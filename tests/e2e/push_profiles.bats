@@ -1,0 +1,76 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# ebprec push to what takes profiles: OTLP and Pyroscope, by a receiver that checks each field of the published protocols.
+
+load ../lib/helper
+
+setup() {
+	cd "$BATS_TEST_TMPDIR" || return
+	gen_capture -o a.data --samples 3000 --pids 30 --stacks 200
+	mkdir server
+	"$TEST_LIB/push_server.py" "$PWD/server" >server.log 2>&1 3>&- &
+	await test -s server/port
+	at=http://127.0.0.1:$(cat server/port)
+}
+
+teardown() {
+	end_background
+}
+
+push() {
+	ebprec push -q -d state --retry 0.1 --interval 1 -i a.data "$@"
+}
+
+# stacks FORM TYPE [--halved] - what the server has, with or without the services
+stacks() {
+	local form=$1 files
+	shift
+	files=$(find server -name "*.$(if [ "$form" = otlp ]; then echo v_development_profiles; else echo ingest; fi)")
+	# shellcheck disable=SC2086 # a list
+	"$TEST_LIB/profile_check.py" "$form" "$@" $files
+}
+
+without_services() {
+	sed 's/^[^;]*;//' | awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (stack in sum) print stack, sum[stack] }' | sort
+}
+
+@test "OTLP: the stacks, services and weights of the dictionary are those of the report" {
+	push --to "otlp+$at"
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks otlp samples | without_services)"
+	same "$(ebprec report -q --folded --weight period -i a.data | sort)" "$(stacks otlp cpu | without_services)"
+	same "$(ebprec report -q --folded -i a.data --service proc7 | weight)" "$(stacks otlp samples | grep '^proc7;' | weight)"
+	grep -q '^/v1development/profiles$' server/*.headers
+	grep -q '^Content-Type: application/x-protobuf' server/*.headers
+	push --to "otlp+$at/other/path" --host web-1
+	grep -q '^/other/path$' server/*.headers
+}
+
+@test "OTLP: a request that is too large is sent in halves, each with the dictionary" {
+	printf '%s\n' '413 large' take '413 large' >server/plan
+	push --to "otlp+$at"
+	same 3 "$(find server -name '*profiles' | wc -l)"
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks otlp samples --halved | without_services)"
+}
+
+@test "OTLP: what a server rejects in part is not sent again, and printed" {
+	echo 'reject 3 too deep' >server/plan
+	run push --to "otlp+$at"
+	same 1 "$status"
+	contains "$output" "was not taken by 'otlp+$at': 3 of its profiles were rejected: too deep"
+	same 1 "$(find server -name '*profiles' | wc -l)"
+	push --to "otlp+$at"
+	same 1 "$(find server -name '*profiles' | wc -l)"
+	contains "$(ebprec push -d state --status)" "1 were refused"
+}
+
+@test "Pyroscope: a gzipped pprof of each service, with its name, host and time in the address" {
+	push --to "pyroscope+$at" --host 'web 1'
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks pprof samples | sort)"
+	same "$(ebprec report -q --folded --weight period -i a.data | sort)" "$(stacks pprof cpu | sort)"
+	same 30 "$(find server -name '*.ingest' | wc -l)"
+	grep -q '^/ingest?name=proc7%7Bhost%3Dweb_1%7D&from=1700000000&until=1700000001&format=pprof&spyName=ebprec$' server/*.headers
+	run ! grep -qi '^Content-Encoding' server/*.headers
+	for file in server/*.ingest; do
+		gzip -t <"$file"
+	done
+}

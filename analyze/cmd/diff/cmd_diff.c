@@ -32,8 +32,7 @@ struct diff_opts {
 	const char *sort, *min_percent, *fail_above, *normalize, *per, *of, *html;
 	uint64_t html_limit_bytes;
 	struct option_list renames;
-	const char
-		*times[DIFF_SIDES]; /* not options: in place of --time, of each side; NULL: none */
+	const char *times[DIFF_SIDES]; /* in place of --time, of each side; NULL: none */
 	struct pick_options pick;
 	bool folded, total, json, quiet;
 };
@@ -55,6 +54,9 @@ static const struct option diff_options[] = {
 	  "them)" },
 	{ OPT_STRING, 0, "of", "NAME", AT(of), 0, 0,
 	  "compare stacks of an instrument's events (--with NAME), by its own unit, as report does" },
+	{ OPT_STRING, 0, "time-before", "SPAN", AT(times[DIFF_BEFORE]), 0, 0,
+	  "the time of BEFORE, as --time has it: so two times of one capture are compared" },
+	{ OPT_STRING, 0, "time-after", "SPAN", AT(times[DIFF_AFTER]), 0, 0, "the time of AFTER" },
 	{ OPT_LIST, 0, "rename", "A=B", AT(renames), 0, 0,
 	  "the file or comm A of BEFORE is B in AFTER; none: match none by itself" },
 	{ OPT_STRING, 0, "min-percent", "P", AT(min_percent), 0, 0,
@@ -496,6 +498,10 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 		return usage_error(&diff_usage, "'--folded' goes with none of the others");
 	if (o->of && o->pick.event)
 		return usage_error(&diff_usage, "--of chooses the event; --event chooses another");
+	if ((o->times[DIFF_BEFORE] || o->times[DIFF_AFTER]) &&
+	    (o->pick.when.time || o->pick.when.last))
+		return usage_error(&diff_usage,
+				   "--time-before and --time-after go without --time and --last");
 	if (o->html && (o->json || o->sort || o->normalize || o->per || o->of))
 		return usage_error(&diff_usage,
 				   "--html has no '--%s': it compares shares of functions",

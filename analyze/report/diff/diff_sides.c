@@ -15,6 +15,7 @@
 #include "format/base/vec.h"
 
 #define NS_PER_SECOND 1e9
+#define NS_PER_US     1000
 
 static unsigned block_of(const struct diff_blocks *b, uint64_t time_ns)
 {
@@ -37,6 +38,9 @@ struct diff_blocks diff_blocks_make(const struct report *r, const struct filter 
 	if (b.asked.to_ns < b.asked.from_ns)
 		b.asked.to_ns = b.asked.from_ns;
 	b.quantum_ns = (b.asked.to_ns - b.asked.from_ns) / DIFF_TABLE_BLOCKS + 1;
+	/* A page has times in microseconds, and the same blocks. */
+	if (b.quantum_ns > NS_PER_US)
+		b.quantum_ns += NS_PER_US - 1 - (b.quantum_ns - 1) % NS_PER_US;
 	/* Groups of samples have times that are rounded down so. */
 	b.first_ns = b.asked.from_ns - b.asked.from_ns % b.quantum_ns;
 	return b;
@@ -246,8 +250,9 @@ void diff_sides_add_seconds(struct diff_sides *d, int side, const struct diff_bl
 		uint64_t to_ns = from_ns + b->quantum_ns;
 
 		from_ns = from_ns > b->asked.from_ns ? from_ns : b->asked.from_ns;
-		/* The last one has what rounding leaves beyond it. */
-		to_ns = block + 1 < DIFF_TABLE_BLOCKS ? to_ns : b->asked.to_ns;
+		/* The last one has what rounding leaves beyond it, or there are fewer. */
+		if (block + 1 == DIFF_TABLE_BLOCKS || to_ns > b->asked.to_ns)
+			to_ns = b->asked.to_ns;
 		if (to_ns > from_ns)
 			diff_table_add_amount(d->table, side, block,
 					      (double)filter_overlap_ns(b->filter, from_ns, to_ns) /

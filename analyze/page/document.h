@@ -12,6 +12,7 @@
 #include "analyze/input/event/time_span.h"
 #include "analyze/page/columns.h"
 #include "analyze/page/counters.h"
+#include "analyze/page/texts.h"
 #include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"
 #include "format/base/outbuf.h"
@@ -31,30 +32,34 @@ struct page_ask {
 	bool processes;                 /* have a table of them */
 	struct page_counters *counters; /* that it has; NULL: none */
 	const char *view;               /* the state that is shown first; NULL: none */
-	const char *const
-		*renames; /* of a capture before another: pairs of a name and what it is later */
-	size_t rename_count;
-	const char *of; /* the instrument that the samples are of; NULL: none */
+	struct page_renames renames;    /* of a capture before another: the names of that one */
+	const char *of;                 /* the instrument that the samples are of; NULL: none */
 	const struct time_span
 		*all; /* from the first sample of all parts of the page to the last */
 };
 
-/* The tables of a page of one capture.  Embedded by the owner; page_part_done(); all zero is an empty one. */
+/* A capture of a page: made with PAGE_SAMPLES_FIELDS, keep_samples and with_sources. */
+struct page_side {
+	struct report *report;
+	const struct page_ask *ask;
+};
+
+#define PAGE_SIDES 2
+
+/* The tables of a page of one capture, or of two, one behind the other on one axis.  Embedded by the owner; page_part_done(); all zero is an empty one. */
 struct page_part {
 	struct outbuf head; /* JSON */
 	struct page_columns columns;
 };
 
 /*
- * r: made with PAGE_SAMPLES_FIELDS, keep_samples and with_sources.  -ENOMEM, -EOVERFLOW: too many threads for
- * so long a time; -ERANGE: the weights add up to more than numbers of JavaScript are exact to.
+ * sides: one, or the capture before and that after, which have no marks, processes and counters in the page.  -ENOMEM,
+ * -EOVERFLOW: too many threads for so long a time; -ERANGE: the weights add up to more than numbers of JavaScript are exact to.
  */
-int page_part_make(struct report *r, const struct page_ask *ask, struct page_part *out);
+int page_part_make(const struct page_side *sides, size_t count, struct page_part *out);
 void page_part_done(struct page_part *part);
 /* The first part has the samples of the capture, each of the others those of an instrument. */
 struct page_parts {
-	const struct page_part
-		*before; /* of the capture that it is compared with; NULL: with none */
 	const struct page_part *list;
 	size_t count; /* at least 1 */
 };

@@ -18,13 +18,13 @@
 
 struct builder {
 	struct report *r;
+	const struct page_samples_ask *ask;
 	struct page_texts *texts;
 	struct page_samples *out;
 	const struct group *groups;
 	size_t group_count;
 	struct hash_index task_index;
 	uint32_t *task_of; /* by group */
-	const struct page_waits *waits;
 };
 
 /* ---- tasks ---- */
@@ -124,7 +124,7 @@ static int order_tasks(struct builder *b)
 	for (size_t g = 0; g < b->group_count; g++)
 		if (b->task_of[g] != UINT32_MAX)
 			b->task_of[g] = numbers[b->task_of[g]];
-	for (size_t g = 0; g < b->waits->group_count; g++)
+	for (size_t g = 0; g < b->ask->waits->group_count; g++)
 		s->task_of_wait[g] = numbers[s->task_of_wait[g]];
 	free(numbers);
 	return 0;
@@ -163,15 +163,15 @@ static int add_waiting(struct builder *b)
 	uint32_t unknown;
 	int err = sorted ? string_table_add(b->r->names, "[unknown]", 9, &unknown) : -ENOMEM;
 
-	s->task_of_wait = calloc(b->waits->group_count + 1, sizeof(*s->task_of_wait));
+	s->task_of_wait = calloc(b->ask->waits->group_count + 1, sizeof(*s->task_of_wait));
 	if (!err && !s->task_of_wait)
 		err = -ENOMEM;
 	if (!err && count) {
 		memcpy(sorted, s->tasks, count * sizeof(*sorted));
 		qsort(sorted, count, sizeof(*sorted), by_numbers);
 	}
-	for (size_t i = 0; !err && i < b->waits->group_count; i++) {
-		struct group g = b->waits->groups[i];
+	for (size_t i = 0; !err && i < b->ask->waits->group_count; i++) {
+		struct group g = b->ask->waits->groups[i];
 
 		g.cgroup = cgroup_of(sorted, count, &g, unknown);
 		err = find_task(b, &g, &s->task_of_wait[i]);
@@ -273,8 +273,8 @@ static int make_places(const struct builder *b, const struct page_stacks *tree, 
 
 	for (size_t i = 0; !err && i < from->entry_count; i++) {
 		places[i].task = b->task_of[from->entries[i].key.group];
-		err = find_stack(b->out, first, tree->node_of[0][i], from->entries[i].key.end,
-				 &places[i].stack);
+		err = find_stack(b->out, first, tree->node_of[b->ask->number][i],
+				 from->entries[i].key.end, &places[i].stack);
 	}
 	for (size_t i = 0; !err && i < from->sample_count; i++)
 		b->out->stacks[places[from->samples[i].entry].stack].count++;
@@ -300,13 +300,13 @@ void page_samples_extend(const struct report *r, struct time_span *span)
 	}
 }
 
-static void find_times(struct builder *b, const struct time_span *all)
+static void find_times(struct builder *b)
 {
-	const struct page_waits *w = b->waits;
+	const struct page_waits *w = b->ask->waits;
 	struct time_span span = { UINT64_MAX, 0 };
 
-	if (all)
-		span = *all;
+	if (b->ask->all)
+		span = *b->ask->all;
 	else
 		page_samples_extend(b->r, &span);
 	if (span.from_ns == UINT64_MAX && w->any && w->times.run.end_ns > w->times.run.start_ns)
@@ -386,8 +386,7 @@ static void order_ties(struct radix_item *list, size_t count, struct tie *tie)
 }
 
 /* Each row takes the memory of the item that it is made of: of a million samples a list besides would be 16 MB. */
-static int make_rows(struct builder *b, enum calltree_weight weight, const struct time_span *all,
-		     const struct place *places)
+static int make_rows(struct builder *b, const struct place *places)
 {
 	const struct stack_table *stacks = &b->r->stacks;
 	struct tie tie = { stacks->samples, places };
@@ -397,9 +396,9 @@ static int make_rows(struct builder *b, enum calltree_weight weight, const struc
 	int err;
 
 	_Static_assert(sizeof(*order) == sizeof(*s->rows), "a row is as large as an item");
-	find_times(b, all);
+	find_times(b);
 	s->time_bits = bits(s->span_us);
-	if (weight == CALLTREE_PERIOD) {
+	if (b->ask->weight == CALLTREE_PERIOD) {
 		s->weights = calloc(count + 1, sizeof(*s->weights));
 		if (!s->weights)
 			return -ENOMEM;
@@ -426,21 +425,20 @@ static int make_rows(struct builder *b, enum calltree_weight weight, const struc
 	return 0;
 }
 
-int page_samples_make(struct report *r, enum calltree_weight weight, const struct time_span *all,
-		      const struct page_stacks *stacks, const struct page_waits *waits,
+int page_samples_make(const struct page_samples_ask *ask, const struct page_stacks *stacks,
 		      struct page_texts *texts, struct page_samples *out)
 {
 	struct page_samples fresh = { 0 };
-	struct builder b = { .r = r, .texts = texts, .waits = waits, .out = &fresh };
+	struct builder b = { .r = ask->report, .ask = ask, .texts = texts, .out = &fresh };
 	struct place *places = NULL;
 	int err;
 
-	b.groups = groups_list(r->groups, &b.group_count);
+	b.groups = groups_list(ask->report->groups, &b.group_count);
 	err = make_tasks(&b);
 	if (!err)
 		err = make_places(&b, stacks, &places);
 	if (!err)
-		err = make_rows(&b, weight, all, places);
+		err = make_rows(&b, places);
 	free(places);
 	hash_index_done(&b.task_index);
 	free(b.task_of);
@@ -463,45 +461,71 @@ void page_samples_done(struct page_samples *s)
 
 /* ---- writing ---- */
 
-static void write_tasks(const struct page_samples *s, const struct page_texts *texts,
-			struct page_columns *p)
+void page_samples_number(struct page_samples *list, size_t count)
 {
+	for (size_t n = 1; n < count; n++) {
+		list[n].first_task = list[n - 1].first_task + (uint32_t)list[n - 1].task_count;
+		list[n].first_stack = list[n - 1].first_stack + (uint32_t)list[n - 1].stack_count;
+	}
+}
+
+static size_t count_rows(const struct page_samples *list, size_t count)
+{
+	size_t rows = 0;
+
+	for (const struct page_samples *s = list; s < list + count; s++)
+		rows += s->row_count;
+	return rows;
+}
+
+#define WRITE_TEXTS(p, texts, list, count, field)                                                \
+	do {                                                                                     \
+		page_columns_begin(p, #field);                                                   \
+		for (const struct page_samples *s_ = (list); s_ < (list) + (count); s_++)        \
+			for (size_t i_ = 0; i_ < s_->task_count; i_++)                           \
+				page_columns_put(p,                                              \
+						 page_texts_number(texts, s_->tasks[i_].field)); \
+	} while (0)
+
+static void write_tasks(const struct page_samples *list, size_t count,
+			const struct page_texts *texts, struct page_columns *p)
+{
+	const struct page_samples *last = &list[count - 1];
 	uint32_t pid = 0;
 
-	page_columns_begin_table(p, "tasks", s->task_count);
-	page_columns_begin(p, "pid"); /* since the task before */
-	for (size_t i = 0; i < s->task_count; pid = s->tasks[i++].pid)
-		page_columns_put(p, s->tasks[i].pid - pid);
+	page_columns_begin_table(p, "tasks", last->first_task + last->task_count);
+	page_columns_begin_signed(p, "pid"); /* since the task before */
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->task_count; pid = s->tasks[i++].pid)
+			page_columns_put_signed(p, (int64_t)s->tasks[i].pid - pid);
 	page_columns_begin_signed(p, "tid"); /* since its pid */
-	for (size_t i = 0; i < s->task_count; i++)
-		page_columns_put_signed(p, (int64_t)s->tasks[i].tid - s->tasks[i].pid);
-	page_columns_begin(p, "comm");
-	for (size_t i = 0; i < s->task_count; i++)
-		page_columns_put(p, page_texts_number(texts, s->tasks[i].comm));
-	page_columns_begin(p, "label");
-	for (size_t i = 0; i < s->task_count; i++)
-		page_columns_put(p, page_texts_number(texts, s->tasks[i].label));
-	page_columns_begin(p, "cgroup");
-	for (size_t i = 0; i < s->task_count; i++)
-		page_columns_put(p, page_texts_number(texts, s->tasks[i].cgroup));
-	page_columns_begin(p, "container");
-	for (size_t i = 0; i < s->task_count; i++)
-		page_columns_put(p, page_texts_number(texts, s->tasks[i].container));
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->task_count; i++)
+			page_columns_put_signed(p, (int64_t)s->tasks[i].tid - s->tasks[i].pid);
+	WRITE_TEXTS(p, texts, list, count, comm);
+	WRITE_TEXTS(p, texts, list, count, label);
+	WRITE_TEXTS(p, texts, list, count, cgroup);
+	WRITE_TEXTS(p, texts, list, count, container);
 	page_columns_begin(p, "samples");
-	for (size_t i = 0; i < s->task_count; i++)
-		page_columns_put(p, s->tasks[i].row_count);
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->task_count; i++)
+			page_columns_put(p, s->tasks[i].row_count);
 	page_columns_end_table(p);
 }
 
-static void write_stacks(const struct page_samples *s, struct page_columns *p)
+static void write_stacks(const struct page_samples *list, size_t count, struct page_columns *p)
 {
-	page_columns_begin_table(p, "samples.stacks", s->stack_count);
+	const struct page_samples *last = &list[count - 1];
+
+	page_columns_begin_table(p, "samples.stacks", last->first_stack + last->stack_count);
 	page_columns_begin(p, "node");
-	for (size_t i = 0; i < s->stack_count; i++)
-		page_columns_put(p, s->stacks[i].node);
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->stack_count; i++)
+			page_columns_put(p, s->stacks[i].node);
 	page_columns_begin(p, "end");
-	for (size_t i = 0; i < s->stack_count; i++)
-		page_columns_put(p, s->stacks[i].end);
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->stack_count; i++)
+			page_columns_put(p, s->stacks[i].end);
 	page_columns_end_table(p);
 }
 
@@ -513,52 +537,79 @@ static bool all_are_one(const uint64_t *weights, size_t count)
 	return true;
 }
 
-static void write_rows(const struct page_samples *s, struct page_columns *p)
+static void write_weights(const struct page_samples *list, size_t count, struct page_columns *p)
 {
-	page_columns_begin_table(p, "samples", s->row_count);
-	page_columns_begin(p, "time"); /* since the row before of the task */
+	bool are_one = true;
+
+	for (const struct page_samples *s = list; s < list + count; s++)
+		are_one &= all_are_one(s->weights, s->row_count);
+	if (are_one)
+		return;
+	page_columns_begin(p, "weight");
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->row_count; i++)
+			page_columns_put(p, s->weights ? s->weights[i] : 1);
+}
+
+/* By task, since the row before: the first since the begin of the axis. */
+static void write_times(const struct page_samples *s, struct page_columns *p)
+{
 	for (size_t t = 0, i = 0; t < s->task_count; t++) {
-		uint64_t before = (uint64_t)t << s->time_bits;
+		uint64_t before = ((uint64_t)t << s->time_bits) - s->shift_us;
 
 		for (size_t end = i + s->tasks[t].row_count; i < end; before = s->rows[i++].when)
 			page_columns_put(p, s->rows[i].when - before);
 	}
+}
+
+static void write_rows(const struct page_samples *list, size_t count, struct page_columns *p)
+{
+	page_columns_begin_table(p, "samples", count_rows(list, count));
+	page_columns_begin(p, "time");
+	for (const struct page_samples *s = list; s < list + count; s++)
+		write_times(s, p);
 	page_columns_begin(p, "stack");
-	for (size_t i = 0; i < s->row_count; i++)
-		page_columns_put(p, s->rows[i].stack);
-	if (!all_are_one(s->weights, s->row_count)) {
-		page_columns_begin(p, "weight");
+	for (const struct page_samples *s = list; s < list + count; s++)
 		for (size_t i = 0; i < s->row_count; i++)
-			page_columns_put(p, s->weights[i]);
-	}
+			page_columns_put(p, s->first_stack + s->rows[i].stack);
+	write_weights(list, count, p);
 	page_columns_end_sample_table(p);
 }
 
-static void write_cpus(const struct page_samples *s, struct page_columns *p)
+/* Runs of one CPU end with the samples of a capture. */
+static bool begins_run(const struct page_samples *s, size_t i)
 {
-	size_t runs = 0, from = 0;
+	return !i || s->rows[i].cpu != s->rows[i - 1].cpu;
+}
 
-	for (size_t i = 0; i < s->row_count; i++)
-		runs += !i || s->rows[i].cpu != s->rows[i - 1].cpu;
+static void write_cpus(const struct page_samples *list, size_t count, struct page_columns *p)
+{
+	size_t runs = 0;
+
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->row_count; i++)
+			runs += begins_run(s, i);
 	page_columns_begin_table(p, "samples.cpus", runs);
 	page_columns_begin_signed(p, "cpu");
-	for (size_t i = 0; i < s->row_count; i++)
-		if (!i || s->rows[i].cpu != s->rows[i - 1].cpu)
-			page_columns_put_signed(p, s->rows[i].cpu);
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->row_count; i++)
+			if (begins_run(s, i))
+				page_columns_put_signed(p, s->rows[i].cpu);
 	page_columns_begin(p, "samples");
-	for (size_t i = 1; i <= s->row_count; i++)
-		if (i == s->row_count || s->rows[i].cpu != s->rows[i - 1].cpu) {
-			page_columns_put(p, i - from);
-			from = i;
-		}
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 1, from = 0; i <= s->row_count; i++)
+			if (i == s->row_count || begins_run(s, i)) {
+				page_columns_put(p, i - from);
+				from = i;
+			}
 	page_columns_end_sample_table(p);
 }
 
-void page_samples_write(const struct page_samples *s, const struct page_texts *texts,
-			struct page_columns *p)
+void page_samples_write(const struct page_samples *list, size_t count,
+			const struct page_texts *texts, struct page_columns *p)
 {
-	write_tasks(s, texts, p);
-	write_stacks(s, p);
-	write_rows(s, p);
-	write_cpus(s, p);
+	write_tasks(list, count, texts, p);
+	write_stacks(list, count, p);
+	write_rows(list, count, p);
+	write_cpus(list, count, p);
 }

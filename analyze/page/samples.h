@@ -53,23 +53,34 @@ struct page_samples {
 	uint64_t *weights; /* by row; NULL: 1 each */
 	struct page_stack *stacks;
 	size_t stack_count, stack_capacity;
-	uint32_t *task_of_wait;    /* by group of the waits */
-	uint64_t base_us, span_us; /* of the clock; from the first to the last */
-	uint64_t sum;              /* of all weights */
+	uint32_t *task_of_wait;           /* by group of the waits */
+	uint64_t base_us, span_us;        /* of the clock; from the first to the last */
+	uint64_t shift_us;                /* where base_us is on the axis of the page */
+	uint64_t sum;                     /* of all weights */
+	uint32_t first_task, first_stack; /* numbers in the tables, once they are numbered */
+};
+
+struct page_samples_ask {
+	struct report *report;
+	size_t number; /* of the report among those of the stacks */
+	enum calltree_weight weight;
+	const struct time_span *all; /* of all parts of the page; NULL: there is no other part */
+	const struct page_waits *waits;
 };
 
 /* Makes *span as long as the samples of r need it; of none it begins at UINT64_MAX and ends at 0. */
 void page_samples_extend(const struct report *r, struct time_span *span);
-/*
- * all: from the first sample of all parts of the page to the last; NULL: there is no other part.  -ENOMEM, -EOVERFLOW: too many
- * threads for so long a time.
- */
-int page_samples_make(struct report *r, enum calltree_weight weight, const struct time_span *all,
-		      const struct page_stacks *stacks, const struct page_waits *waits,
+/* -ENOMEM, -EOVERFLOW: too many threads for so long a time. */
+int page_samples_make(const struct page_samples_ask *ask, const struct page_stacks *stacks,
 		      struct page_texts *texts, struct page_samples *out);
 void page_samples_done(struct page_samples *s);
-/* The tables "tasks", "samples", "samples.stacks" and "samples.cpus"; texts have their numbers by then. */
-void page_samples_write(const struct page_samples *s, const struct page_texts *texts,
-			struct page_columns *p);
+/* Numbers tasks and stacks of several captures, those of each behind those of the one before. */
+void page_samples_number(struct page_samples *list, size_t count);
+/*
+ * The tables "tasks", "samples", "samples.stacks" and "samples.cpus" of all that were numbered; texts have their numbers
+ * by then.
+ */
+void page_samples_write(const struct page_samples *list, size_t count,
+			const struct page_texts *texts, struct page_columns *p);
 
 #endif

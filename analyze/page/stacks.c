@@ -23,25 +23,26 @@ struct builder {
 	const struct page_reports *reports;
 	struct page_texts *texts;
 	struct page_stacks *out;
-	struct radix_item *order; /* entries, those of equal stacks side by side */
-	uint32_t *frame_of;       /* by function of the reports */
-	struct calltree tree;     /* labels: frames */
+	struct string_table *rows; /* names of frames and bases of their files, as they are */
+	struct radix_item *order;  /* entries, those of equal stacks side by side */
+	uint32_t *frame_of;        /* by function of the reports */
+	struct calltree tree;      /* labels: frames */
 	struct hash_index object_index;
 };
 
 /* ---- which functions ---- */
 
-/* The function of that number; *r: whose it is, *at: what it is there. */
+/* The function of that number; *of: whose it is, *at: what it is there. */
 static const struct function *function_at(const struct page_reports *reports, uint32_t number,
-					  const struct report **r, uint32_t *at)
+					  const struct page_report **of, uint32_t *at)
 {
 	size_t i = 0;
 
-	while (i + 1 < reports->count && number >= reports->list[i]->naming.function_count)
-		number -= (uint32_t)reports->list[i++]->naming.function_count;
-	*r = reports->list[i];
+	while (i + 1 < reports->count && number >= reports->list[i].report->naming.function_count)
+		number -= (uint32_t)reports->list[i++].report->naming.function_count;
+	*of = &reports->list[i];
 	*at = number;
-	return &(*r)->naming.functions[number];
+	return &(*of)->report->naming.functions[number];
 }
 
 static size_t function_count(const struct page_reports *reports)
@@ -49,7 +50,7 @@ static size_t function_count(const struct page_reports *reports)
 	size_t count = 0;
 
 	for (size_t i = 0; i < reports->count; i++)
-		count += reports->list[i]->naming.function_count;
+		count += reports->list[i].report->naming.function_count;
 	return count;
 }
 
@@ -73,84 +74,132 @@ static int mark_used(const struct stack_table *s, bool *used)
 	return 0;
 }
 
-static int compare_texts(const struct report *r, uint32_t a, uint32_t b)
+/* A name in a report of one capture, and in one of another or the same. */
+static int compare_texts(const struct report *ra, uint32_t a, const struct report *rb, uint32_t b)
 {
-	return a == b ? 0 : strcmp(string_table_text(r->names, a), string_table_text(r->names, b));
+	return ra->names == rb->names && a == b
+		       ? 0
+		       : strcmp(string_table_text(ra->names, a), string_table_text(rb->names, b));
 }
 
-static int compare_bases(const struct report *r, uint32_t a, uint32_t b)
+static int compare_rows(const struct builder *b, uint32_t one, uint32_t other)
 {
-	size_t size_a, size_b;
-	const char *base_a = function_label_base(string_table_text(r->names, a), &size_a);
-	const char *base_b = function_label_base(string_table_text(r->names, b), &size_b);
-	int cmp = memcmp(base_a, base_b, size_a < size_b ? size_a : size_b);
-
-	return cmp ? cmp : (size_a > size_b) - (size_a < size_b);
+	return one == other
+		       ? 0
+		       : strcmp(string_table_text(b->rows, one), string_table_text(b->rows, other));
 }
 
 /* By what a row of a table of functions shows: 0 for two functions of one row. */
-static int by_row(const struct report *r, const struct function *a, const struct function *b)
+static int by_row(const struct builder *b, const struct page_frame *one,
+		  const struct page_frame *other)
 {
-	int cmp = compare_texts(r, a->name, b->name);
+	int cmp = compare_rows(b, one->row_name, other->row_name);
 
 	if (!cmp)
-		cmp = compare_bases(r, a->dso, b->dso);
-	return cmp ? cmp : (int)a->is_kernel - (int)b->is_kernel;
+		cmp = compare_rows(b, one->row_base, other->row_base);
+	return cmp ? cmp : (one->flags & FRAME_KERNEL) - (other->flags & FRAME_KERNEL);
 }
 
-static int compare_functions(const struct page_reports *reports, uint32_t na, uint32_t nb)
+static int compare_frames(const struct builder *b, const struct page_frame *one,
+			  const struct page_frame *other)
 {
+	const struct page_report *of_one, *of_other;
 	const struct report *ra, *rb;
-	uint32_t fa, fb;
-	const struct function *a = function_at(reports, na, &ra, &fa),
-			      *b = function_at(reports, nb, &rb, &fb);
-	int cmp = by_row(ra, a, b);
+	uint32_t na, nb;
+	const struct function *fa = function_at(b->reports, one->function, &of_one, &na),
+			      *fb = function_at(b->reports, other->function, &of_other, &nb);
+	int cmp = by_row(b, one, other);
 
+	ra = of_one->report;
+	rb = of_other->report;
 	if (!cmp)
-		cmp = compare_texts(ra, a->dso, b->dso);
+		cmp = compare_texts(ra, fa->dso, rb, fb->dso);
 	if (!cmp)
-		cmp = compare_texts(ra, name_sources_of(&ra->sources, fa).build_id,
-				    name_sources_of(&rb->sources, fb).build_id);
+		cmp = compare_texts(ra, name_sources_of(&ra->sources, na).build_id, rb,
+				    name_sources_of(&rb->sources, nb).build_id);
 	if (!cmp)
-		cmp = (int)a->reason - (int)b->reason;
+		cmp = (int)fa->reason - (int)fb->reason;
 	if (!cmp)
-		cmp = (int)a->is_inlined - (int)b->is_inlined;
-	return cmp ? cmp : compare_texts(ra, a->line, b->line);
+		cmp = one->flags - other->flags;
+	return cmp ? cmp : compare_texts(ra, fa->line, rb, fb->line);
 }
 
-static int by_function(const void *va, const void *vb, void *reports)
+static int by_function(const void *va, const void *vb, void *builder)
 {
-	uint32_t a = ((const struct page_frame *)va)->function,
-		 b = ((const struct page_frame *)vb)->function;
-	int cmp = compare_functions(reports, a, b);
+	const struct page_frame *a = va, *b = vb;
+	int cmp = compare_frames(builder, a, b);
 
-	return cmp ? cmp : (a > b) - (a < b);
+	return cmp ? cmp : (a->function > b->function) - (a->function < b->function);
 }
 
 /* Functions in which a reader would see no difference are one frame. */
 static void number_frames(struct builder *b, size_t count)
 {
-	struct page_stacks *out = b->out;
+	struct page_frame *list = b->out->frames;
+	size_t made = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t function = out->frames[i].function;
+		uint32_t function = list[i].function;
 
-		if (!i || compare_functions(b->reports, out->frames[out->frame_count - 1].function,
-					    function))
-			out->frames[out->frame_count++].function = function;
-		b->frame_of[function] = (uint32_t)out->frame_count - 1;
+		if (!made || compare_frames(b, &list[made - 1], &list[i]))
+			list[made++] = list[i];
+		b->frame_of[function] = (uint32_t)made - 1;
 	}
+	/* Only now, as flags are compared. */
+	for (size_t i = made; i-- > 1;)
+		if (!by_row(b, &list[i - 1], &list[i]))
+			list[i].flags |= FRAME_SAME_ROW;
+	b->out->frame_count = made;
+}
+
+/* The name of a file without its folders, and what stands behind it; owned, NULL: no memory. */
+static char *copy_base(const char *path)
+{
+	size_t size;
+	const char *base = function_label_base(path, &size);
+
+	return strndup(base, size);
+}
+
+static int add_row_name(struct builder *b, const struct page_renames *renames, const char *name,
+			uint32_t *out)
+{
+	char *room;
+	const char *text = page_texts_rename(renames, name, &room);
+	int err = text ? string_table_add(b->rows, text, strlen(text), out) : -ENOMEM;
+
+	free(room);
+	return err;
+}
+
+static int begin_frame(struct builder *b, uint32_t number, struct page_frame *frame)
+{
+	const struct page_report *of;
+	uint32_t at;
+	const struct function *f = function_at(b->reports, number, &of, &at);
+	const struct string_table *names = of->report->names;
+	char *base = copy_base(string_table_text(names, f->dso));
+	int err = base ? add_row_name(b, &of->renames, string_table_text(names, f->name),
+				      &frame->row_name)
+		       : -ENOMEM;
+
+	if (!err)
+		err = add_row_name(b, &of->renames, base, &frame->row_base);
+	free(base);
+	frame->function = number;
+	frame->flags = (f->is_kernel ? FRAME_KERNEL : 0) | (f->is_inlined ? FRAME_INLINED : 0);
+	return err;
 }
 
 static int choose_frames(struct builder *b)
 {
 	size_t count = function_count(b->reports), first = 0, used_count = 0;
 	bool *used = calloc(count + 1, sizeof(*used));
-	int err = used ? 0 : -ENOMEM;
+	int err = used ? string_table_new(&b->rows) : -ENOMEM;
 
 	for (size_t i = 0; !err && i < b->reports->count; i++) {
-		err = mark_used(&b->reports->list[i]->stacks, used + first);
-		first += b->reports->list[i]->naming.function_count;
+		err = mark_used(&b->reports->list[i].report->stacks, used + first);
+		first += b->reports->list[i].report->naming.function_count;
 	}
 	b->frame_of = calloc(count + 1, sizeof(*b->frame_of));
 	b->out->frames = calloc(count + 1, sizeof(*b->out->frames));
@@ -158,12 +207,11 @@ static int choose_frames(struct builder *b)
 		err = -ENOMEM;
 	for (size_t i = 0; !err && i < count; i++)
 		if (used[i])
-			b->out->frames[used_count++].function = (uint32_t)i;
+			err = begin_frame(b, (uint32_t)i, &b->out->frames[used_count++]);
 	free(used);
 	if (err)
 		return err;
-	qsort_r(b->out->frames, used_count, sizeof(*b->out->frames), by_function,
-		(void *)b->reports);
+	qsort_r(b->out->frames, used_count, sizeof(*b->out->frames), by_function, b);
 	number_frames(b, used_count);
 	return 0;
 }
@@ -187,21 +235,16 @@ static const char *object_kind(const struct function *f, const char *path)
 
 static int describe_object(struct builder *b, const struct page_frame *frame, struct page_object *o)
 {
-	const struct report *r;
+	const struct page_report *of;
 	uint32_t at;
-	const struct function *f = function_at(b->reports, frame->function, &r, &at);
-	const char *path = string_table_text(r->names, f->dso), *base;
-	size_t size;
-	char *copy;
-	int err;
+	const struct function *f = function_at(b->reports, frame->function, &of, &at);
+	const struct report *r = of->report;
+	const char *path = string_table_text(r->names, f->dso);
+	char *base = copy_base(path);
+	int err = base ? page_texts_add(b->texts, path, &o->path) : -ENOMEM;
 
-	base = function_label_base(path, &size);
-	copy = strndup(base, size);
-	if (!copy)
-		return -ENOMEM;
-	err = page_texts_add(b->texts, path, &o->path);
 	if (!err)
-		err = page_texts_add_name(b->texts, copy, &o->base);
+		err = page_texts_add_name(b->texts, base, &o->base);
 	if (!err)
 		err = page_texts_add(
 			b->texts,
@@ -209,7 +252,7 @@ static int describe_object(struct builder *b, const struct page_frame *frame, st
 			&o->build_id);
 	if (!err)
 		err = page_texts_add(b->texts, object_kind(f, path), &o->kind);
-	free(copy);
+	free(base);
 	return err;
 }
 
@@ -240,14 +283,16 @@ static int find_object(struct builder *b, const struct page_object *o, uint32_t 
 
 static int fill_frame(struct builder *b, struct page_frame *frame)
 {
-	const struct report *r;
+	const struct page_report *of;
 	uint32_t at;
-	const struct function *f = function_at(b->reports, frame->function, &r, &at);
-	struct string_table *names = r->names;
+	const struct function *f = function_at(b->reports, frame->function, &of, &at);
+	struct string_table *names = of->report->names;
 	struct page_object object;
 	uint32_t label;
-	int err = page_texts_add_name(b->texts, string_table_text(names, f->name), &frame->name);
+	int err;
 
+	b->texts->renames = of->renames;
+	err = page_texts_add_name(b->texts, string_table_text(names, f->name), &frame->name);
 	if (!err)
 		err = function_table_label(names, string_table_text(names, f->name), "", &label);
 	if (!err)
@@ -319,9 +364,10 @@ static int build_tree(struct builder *b)
 	int err = calltree_init(&b->tree);
 
 	for (size_t i = 0; !err && i < b->reports->count; i++) {
-		err = add_stacks(b, &b->reports->list[i]->stacks, b->frame_of + first,
-				 &b->out->node_of[i]);
-		first += b->reports->list[i]->naming.function_count;
+		const struct report *r = b->reports->list[i].report;
+
+		err = add_stacks(b, &r->stacks, b->frame_of + first, &b->out->node_of[i]);
+		first += r->naming.function_count;
 	}
 	return err;
 }
@@ -396,7 +442,7 @@ static int order_tree(struct builder *b)
 		find_first(t, list, first);
 		number_nodes(b, list, first, todo, numbers);
 		for (size_t r = 0; r < b->reports->count; r++)
-			for (size_t i = 0; i < b->reports->list[r]->stacks.entry_count; i++)
+			for (size_t i = 0; i < b->reports->list[r].report->stacks.entry_count; i++)
 				b->out->node_of[r][i] = numbers[b->out->node_of[r][i]];
 	}
 	free(first);
@@ -421,6 +467,7 @@ int page_stacks_make(const struct page_reports *reports, struct page_texts *text
 		err = order_tree(&b);
 	calltree_done(&b.tree);
 	hash_index_done(&b.object_index);
+	string_table_free(b.rows);
 	free(b.order);
 	free(b.frame_of);
 	if (err)
@@ -449,21 +496,8 @@ void page_stacks_done(struct page_stacks *s)
 			page_columns_put(p, page_texts_number(texts, (list)[i_].field)); \
 	} while (0)
 
-static uint64_t frame_flags(const struct page_stacks *s, const struct page_reports *reports,
-			    size_t i)
-{
-	const struct report *r;
-	uint32_t at;
-	const struct function *before = i ? function_at(reports, s->frames[i - 1].function, &r, &at)
-					  : NULL,
-			      *f = function_at(reports, s->frames[i].function, &r, &at);
-
-	return (f->is_kernel ? FRAME_KERNEL : 0) | (f->is_inlined ? FRAME_INLINED : 0) |
-	       (before && !by_row(r, before, f) ? FRAME_SAME_ROW : 0);
-}
-
-static void write_frames(const struct page_stacks *s, const struct page_reports *reports,
-			 const struct page_texts *texts, struct page_columns *p)
+static void write_frames(const struct page_stacks *s, const struct page_texts *texts,
+			 struct page_columns *p)
 {
 	page_columns_begin_table(p, "frames", s->frame_count);
 	WRITE_TEXTS(p, texts, s->frames, s->frame_count, name);
@@ -473,14 +507,14 @@ static void write_frames(const struct page_stacks *s, const struct page_reports 
 		page_columns_put(p, s->frames[i].object);
 	page_columns_begin(p, "flags");
 	for (size_t i = 0; i < s->frame_count; i++)
-		page_columns_put(p, frame_flags(s, reports, i));
+		page_columns_put(p, s->frames[i].flags);
 	WRITE_TEXTS(p, texts, s->frames, s->frame_count, line);
 	WRITE_TEXTS(p, texts, s->frames, s->frame_count, reason);
 	page_columns_end_table(p);
 }
 
-void page_stacks_write(const struct page_stacks *s, const struct page_reports *reports,
-		       const struct page_texts *texts, struct page_columns *p)
+void page_stacks_write(const struct page_stacks *s, const struct page_texts *texts,
+		       struct page_columns *p)
 {
 	page_columns_begin_table(p, "objects", s->object_count);
 	WRITE_TEXTS(p, texts, s->objects, s->object_count, path);
@@ -488,7 +522,7 @@ void page_stacks_write(const struct page_stacks *s, const struct page_reports *r
 	WRITE_TEXTS(p, texts, s->objects, s->object_count, build_id);
 	WRITE_TEXTS(p, texts, s->objects, s->object_count, kind);
 	page_columns_end_table(p);
-	write_frames(s, reports, texts, p);
+	write_frames(s, texts, p);
 	/* The root needs no row. */
 	page_columns_begin_table(p, "nodes", s->node_count - 1);
 	page_columns_begin(p, "parent");

@@ -16,13 +16,15 @@
 #include "analyze/page/texts.h"
 #include "analyze/report/report.h"
 
-/* Stacks of samples, and of waits. */
-#define PAGE_REPORTS 2
+/* Stacks of samples, and of waits, of up to two captures. */
+#define PAGE_REPORTS 4
 
 /* Texts are numbers of page_texts_add(). */
 struct page_frame {
 	uint32_t function; /* of the reports: those of the second behind those of the first */
+	uint32_t row_name, row_base; /* what a table of functions shows, while they are made */
 	uint32_t name, label, line, reason, object;
+	uint8_t flags;
 };
 
 struct page_object {
@@ -44,9 +46,14 @@ struct page_stacks {
 	uint32_t *node_of[PAGE_REPORTS]; /* by entry of each report's stacks */
 };
 
-/* The reports whose stacks there are.  Their names are numbers of one table. */
+/* The reports whose stacks there are. */
+struct page_report {
+	struct report *report;
+	struct page_renames renames;
+};
+
 struct page_reports {
-	struct report *list[PAGE_REPORTS];
+	struct page_report list[PAGE_REPORTS];
 	size_t count;
 };
 
@@ -55,7 +62,7 @@ int page_stacks_make(const struct page_reports *reports, struct page_texts *text
 		     struct page_stacks *out);
 void page_stacks_done(struct page_stacks *s);
 /* The tables "objects", "frames" and "nodes"; texts have their numbers by then. */
-void page_stacks_write(const struct page_stacks *s, const struct page_reports *reports,
-		       const struct page_texts *texts, struct page_columns *p);
+void page_stacks_write(const struct page_stacks *s, const struct page_texts *texts,
+		       struct page_columns *p);
 
 #endif

@@ -46,25 +46,31 @@ static bool is_bracketed(const char *name, const char *inside)
 	return *name == '[' && !strncmp(name + 1, inside, size) && !strcmp(name + 1 + size, "]");
 }
 
-int page_texts_add_name(struct page_texts *t, const char *name, uint32_t *out)
+const char *page_texts_rename(const struct page_renames *renames, const char *name, char **room)
 {
-	char *bracketed;
-	int err;
-
-	for (size_t i = t->rename_count; i-- > 0;) {
-		const char *const *pair = &t->renames[2 * i];
+	*room = NULL;
+	for (size_t i = renames->count; i-- > 0;) {
+		const char *const *pair = &renames->list[2 * i];
 
 		if (!strcmp(name, pair[0]))
-			return page_texts_add(t, pair[1], out);
+			return pair[1];
 		if (!is_bracketed(name, pair[0]))
 			continue;
-		if (asprintf(&bracketed, "[%s]", pair[1]) < 0)
-			return -ENOMEM;
-		err = page_texts_add(t, bracketed, out);
-		free(bracketed);
-		return err;
+		if (asprintf(room, "[%s]", pair[1]) < 0)
+			*room = NULL;
+		return *room;
 	}
-	return page_texts_add(t, name, out);
+	return name;
+}
+
+int page_texts_add_name(struct page_texts *t, const char *name, uint32_t *out)
+{
+	char *room;
+	const char *text = page_texts_rename(&t->renames, name, &room);
+	int err = text ? page_texts_add(t, text, out) : -ENOMEM;
+
+	free(room);
+	return err;
 }
 
 static int by_bytes(const void *va, const void *vb, void *table)

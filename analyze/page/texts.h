@@ -14,12 +14,17 @@
 #include "analyze/base/string_table.h"
 #include "analyze/page/columns.h"
 
+/* Borrowed: pairs of a name and the one that it gets. */
+struct page_renames {
+	const char *const *list;
+	size_t count;
+};
+
 /* Embedded by the owner; page_texts_done(). */
 struct page_texts {
 	struct string_table *table;
-	uint32_t *numbers;          /* by number in the table; NULL before page_texts_write() */
-	const char *const *renames; /* borrowed: pairs of a name and the one that it gets */
-	size_t rename_count;
+	uint32_t *numbers;           /* by number in the table; NULL before page_texts_write() */
+	struct page_renames renames; /* of the capture whose names are added */
 };
 
 /* -ENOMEM. */
@@ -27,7 +32,12 @@ int page_texts_init(struct page_texts *t);
 void page_texts_done(struct page_texts *t);
 /* A foreign text, to be escaped.  *out: for page_texts_number().  -ENOMEM, -EOVERFLOW. */
 int page_texts_add(struct page_texts *t, const char *text, uint32_t *out);
-/* The name of a program, a file or a function: as a rename has it, alone or in brackets ("[libc.so.6]"). */
+/*
+ * The name of a program, a file or a function as a rename has it, alone or in brackets ("[libc.so.6]"); *room: to be
+ * freed when the name is not needed any more.  NULL: no memory.
+ */
+const char *page_texts_rename(const struct page_renames *renames, const char *name, char **room);
+/* The same, as a text. */
 int page_texts_add_name(struct page_texts *t, const char *name, uint32_t *out);
 /* The table "strings".  -ENOMEM. */
 int page_texts_write(struct page_texts *t, struct page_columns *p);

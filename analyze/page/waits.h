@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * waits - what each thread did and waited for: the tables of states and waits of a page
+ * waits - what each thread did and waited for: the pieces and waits of a page
  *
  * A piece is a time in which a thread's state is one; a wait is what a switch began, of which the pieces
  * until the thread ran again are parts.  All times are to the nanosecond, as those of `ebprec report --off-cpu`,
@@ -12,9 +12,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/page/columns.h"
-#include "analyze/page/stacks.h"
-#include "analyze/page/texts.h"
 #include "analyze/report/report.h"
 
 struct page_thread {
@@ -68,8 +65,9 @@ struct page_waits {
 	/* The threads that waited, as groups; each becomes a task of the page. */
 	struct group *groups;
 	size_t group_count, group_capacity;
-	struct page_wait_stack *stacks; /* the most frequent first */
+	struct page_wait_stack *stacks; /* of wait_stacks.h: the most frequent first */
 	size_t stack_count, stack_capacity;
+	size_t number; /* of its report among those of the stacks */
 };
 
 /*
@@ -79,15 +77,5 @@ struct page_waits {
 int page_waits_read(const struct report *first, const struct report_query *query,
 		    struct page_waits *w);
 void page_waits_done(struct page_waits *w);
-/* Finds nodes of stacks, whose numbers are there by now, and the texts. */
-int page_waits_make(struct page_waits *w, const struct page_stacks *stacks,
-		    struct page_texts *texts);
-/*
- * The tables "threads", "pieces", "waits", "waits.stacks" and "waits.kinds".  tasks: by group; texts have their numbers
- * by then.  -ENOMEM.
- */
-int page_waits_write(const struct page_waits *w, const struct page_stacks *stacks,
-		     const uint32_t *tasks, uint64_t base_us, const struct page_texts *texts,
-		     struct page_columns *p);
 
 #endif

@@ -13,13 +13,12 @@ import { folded_text } from "./count/folded.mjs";
 import { functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
 import { heat_tasks } from "./count/heat.mjs";
 import { KINDS, kinds_of } from "./data/kinds.mjs";
-import { join_is_part, join_models, join_part } from "./data/join.mjs";
 import { list_numbers, list_sum, list_within, map_get } from "./data/lists.mjs";
 import { link_names, link_names_of, link_read, link_write, LINK_VIEW } from "./data/link.mjs";
 import { marking_make } from "./view/marking.mjs";
 import { measure_make } from "./count/measure.mjs";
 import { match_exactly, match_frames, match_weight } from "./data/match.mjs";
-import { model_load } from "./data/model.mjs";
+import { model_is_part, model_load, model_part } from "./data/model.mjs";
 import { overview_draw, overview_make, overview_update } from "./view/overview.mjs";
 import { processing_make } from "./view/processing.mjs";
 import { profile_make, profile_set } from "./view/profile.mjs";
@@ -38,8 +37,6 @@ export async function page_start() {
 	const page = { main: null, instruments: [], app: null, state: null, summary: document.getElementById("summary"), sizes: new ResizeObserver(() => page_size(page.app)) }, { instruments } = page;
 	try {
 		page.main = await page_part("head", "d");
-		if (page_text("before"))
-			page.main = join_models(await page_part("before", "b"), page.main);
 		for (let head; (head = page_text("of" + (instruments.length + 1)));)
 			instruments.push(JSON.parse(head).of);
 		LINK_VIEW.measure.splice(1, page.main.waits ? 0 : Infinity, ...instruments.map((name) => [name, name]));
@@ -320,8 +317,8 @@ function page_search(app) {
 
 // With two captures, times are those of the one that they are in.
 function page_range({ model }, range) {
-	const part = join_part(model, range), moment = (us) => "+" + ((us - (part ? part.from_us : 0)) / 1e6).toFixed(6) + " s";
-	return (part ? part.head.file + " " : "") + (part && join_is_part(part, range) ? "" : moment(range[0]) + " to " + moment(range[1]));
+	const part = model_part(model, range), moment = (us) => "+" + ((us - (part ? part.from_us : 0)) / 1e6).toFixed(6) + " s";
+	return (part ? part.head.file + " " : "") + (part && model_is_part(part, range) ? "" : moment(range[0]) + " to " + moment(range[1]));
 }
 
 // The parts of the selection and of the graph: text, and the edit that takes it away.

@@ -141,23 +141,23 @@ agrees() {
 	same 0 "$status"
 }
 
-@test "two ranges of time: costs, ratios, intervals and results are those of ebprec diff of two captures" {
+@test "two ranges of time: costs, ratios, intervals and results are those of ebprec diff, of samples and of instruments" {
 	need_node
-	local phases=$BATS_TEST_DIRNAME/../lib/web/phases.mjs
-	node "$phases" 0 8000 | gen_story x.data
-	# The middle of the time is behind the 3,960th sample.
-	node "$phases" 0 3960 | gen_story before.data
-	node "$phases" 3960 8000 | gen_story after.data
+	local compare=$BATS_TEST_DIRNAME/../lib/web/compare.mjs
+	node "$BATS_TEST_DIRNAME/../lib/web/phases.mjs" 0 8000 | gen_story x.data
 	ebprec report -q --html x.html x.data
-	run node "$BATS_TEST_DIRNAME/../lib/web/compare.mjs" x.html before.data after.data
+	run node "$compare" x.html 12 1
 	same "noise,real,unsure" "$output"
+	ebprec report -q --html x.html --weight period --comm worker x.data
+	node "$compare" x.html 3 2
 	need_bpf
 	# Functions of files without symbols are one row.
 	# shellcheck disable=SC2016 # the shell that is recorded expands them
-	ebprec record -q -F 997 -o x.data -- sh -c 'i=0; while [ $i -lt 80000 ]; do i=$((i + 1)); done'
+	ebprec record -q -F 997 --with kmem:sample-bytes=65536 -o x.data -- sh -c 'i=0; while [ $i -lt 80000 ]; do i=$((i + 1)); done; head -c 20000000 /dev/zero >held; ls -R /usr/include >/dev/null; cat held >held2'
 	ebprec report -q --html x.html x.data
 	grep -q '"names: [^0]' x.html
-	node "$BATS_TEST_DIRNAME/../lib/web/compare.mjs" x.html
+	node "$compare" x.html 6 3
+	node "$compare" x.html 6 4 1
 }
 
 @test "the page of two captures: each has its stacks, and the changes are those of ebprec diff, with filters and files of other names" {

@@ -359,8 +359,9 @@ static int write_html(struct diff *d, const struct diff_table_result *result, ch
 				     .limit_bytes = d->opts->html_limit_bytes,
 				     .pick = &d->opts->pick,
 				     .usage = &diff_usage,
-				     .quiet = d->opts->quiet };
-	const char **renames = applied_renames(d, &ask.rename_count);
+				     .quiet = d->opts->quiet,
+				     .times = d->opts->times };
+	const char **renames = applied_renames(d, &ask.renames.count);
 	char *text = NULL;
 	size_t size;
 	FILE *to = open_memstream(&text, &size);
@@ -370,7 +371,7 @@ static int write_html(struct diff *d, const struct diff_table_result *result, ch
 		diff_text_write(&d->text, result, to);
 		fclose(to);
 	}
-	ask.renames = renames;
+	ask.renames.list = renames;
 	ask.summary = text;
 	status = text && renames ? diff_html_write(&ask, words)
 				 : message_error("cannot compare: %s", strerror(ENOMEM));

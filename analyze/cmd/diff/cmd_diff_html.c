@@ -10,79 +10,95 @@
 #include "analyze/out/message.h"
 #include "analyze/report/diff/diff.h"
 
-static int make_part(const struct diff_html_ask *ask, int side, const char *path, struct report *r,
-		     struct picked *picked, struct page_part *out)
+/* A capture, what is asked of it, and its report. */
+struct side {
+	struct pick_options pick;
+	struct picked picked;
+	struct cmd_open in;
+	bool is_open;
+	struct report_ask view;
+	struct report_html_ask how;
+};
+
+static int count_side(const struct diff_html_ask *ask, int number, const char *path,
+		      struct side *side)
 {
-	const struct report_ask view = { .weight = picked->weight,
-					 .weight_name = picked->weight_name };
-	struct report_html_ask how = { .input = path,
-				       .output = ask->output,
-				       .pick = ask->pick,
-				       .report = &view,
-				       .filter = &picked->filter,
-				       .renames = ask->renames };
+	struct picked *picked = &side->picked;
 	int err;
 
+	side->view = (struct report_ask){ .weight = picked->weight,
+					  .weight_name = picked->weight_name };
+	side->how = (struct report_html_ask){ .input = path,
+					      .output = ask->output,
+					      .limit_bytes = ask->limit_bytes,
+					      .pick = &side->pick,
+					      .report = &side->view,
+					      .filter = &picked->filter };
 	/* The second has the names that all get. */
-	how.rename_count = side == DIFF_BEFORE ? ask->rename_count : 0;
+	if (number == DIFF_BEFORE)
+		side->how.renames = ask->renames;
 	report_html_query(&picked->query);
 	/* Which groups waits are of is only known of samples. */
 	if (!ask->pick->groups.cgroups.count && !ask->pick->groups.containers.count &&
 	    !ask->pick->services.count)
-		how.waits = &picked->query;
+		side->how.waits = &picked->query;
 	picked->query.apart = true;
-	how.attr = picked->query.attr;
-	err = report_make(r, &picked->query);
-	if (err)
-		return message_error("cannot compare '%s': %s", path, strerror(-err));
-	return report_html_part(r, &how, out);
+	side->how.attr = picked->query.attr;
+	err = report_make(&side->in.report, &picked->query);
+	return err ? message_error("cannot compare '%s': %s", path, strerror(-err)) : 0;
 }
 
-static int read_part(const struct diff_html_ask *ask, int side, const char *path,
-		     struct page_part *out)
+static int read_side(const struct diff_html_ask *ask, int number, const char *path,
+		     struct side *side)
 {
-	struct picked picked;
-	struct cmd_open in;
-	int status = pick_options_parse(ask->pick, ask->usage, &picked);
+	int status;
 
+	side->pick = *ask->pick;
+	if (ask->times[number])
+		side->pick.when.time = ask->times[number];
+	status = pick_options_parse(&side->pick, ask->usage, &side->picked);
 	if (status)
 		return status;
-	status = cmd_open(path, "compare", ask->quiet, &in);
-	if (!status) {
-		status = cmd_new_file(in.capture, path, ask->output);
-		if (!status)
-			status = pick_options_resolve(ask->pick, ask->usage, path, ask->quiet,
-						      &in.report, &picked);
-		if (!status)
-			status = make_part(ask, side, path, &in.report, &picked, out);
-		cmd_close(&in);
-	}
-	pick_options_done(&picked);
+	status = cmd_open(path, "compare", ask->quiet, &side->in);
+	side->is_open = !status;
+	if (!status)
+		status = cmd_new_file(side->in.capture, path, ask->output);
+	if (!status)
+		status = pick_options_resolve(&side->pick, ask->usage, path, ask->quiet,
+					      &side->in.report, &side->picked);
+	return status ? status : count_side(ask, number, path, side);
+}
+
+static int write_page(const struct diff_html_ask *ask, struct side *sides, char *const *words)
+{
+	struct report *const reports[] = { &sides[DIFF_BEFORE].in.report,
+					   &sides[DIFF_AFTER].in.report };
+	const struct report_html_ask asks[] = { sides[DIFF_BEFORE].how, sides[DIFF_AFTER].how };
+	char *title;
+	int status;
+
+	if (asprintf(&title, "%s and %s", words[0], words[1]) < 0)
+		return message_error("cannot compare: %s", strerror(ENOMEM));
+	status = report_html_write_two(reports, asks, title, ask->summary);
+	free(title);
 	return status;
 }
 
 int diff_html_write(const struct diff_html_ask *ask, char *const *words)
 {
-	const struct report_html_ask page = { .output = ask->output,
-					      .limit_bytes = ask->limit_bytes };
-	struct page_part parts[DIFF_SIDES] = { 0 };
-	char *title = NULL;
+	struct side sides[DIFF_SIDES] = { 0 };
 	int status = 0;
 
-	for (int side = 0; !status && side < DIFF_SIDES; side++)
-		status = read_part(ask, side, words[side], &parts[side]);
-	if (!status && asprintf(&title, "%s and %s", words[0], words[1]) < 0) {
-		title = NULL;
-		status = message_error("cannot compare: %s", strerror(ENOMEM));
-	}
+	for (int i = 0; !status && i < DIFF_SIDES; i++)
+		status = read_side(ask, i, words[i], &sides[i]);
 	if (!status)
-		status = report_html_page(
-			&page, title, ask->summary,
-			&(struct page_parts){ &parts[DIFF_BEFORE], &parts[DIFF_AFTER], 1 });
+		status = write_page(ask, sides, words);
 	if (!status && !ask->quiet)
 		cmd_print_written(ask->output, "a browser");
-	free(title);
-	for (int side = 0; side < DIFF_SIDES; side++)
-		page_part_done(&parts[side]);
+	for (int i = 0; i < DIFF_SIDES; i++) {
+		if (sides[i].is_open)
+			cmd_close(&sides[i].in);
+		pick_options_done(&sides[i].picked);
+	}
 	return status;
 }

@@ -12,9 +12,9 @@ struct diff_html_ask {
 	const struct pick_options *pick; /* of both captures */
 	const struct usage *usage;
 	bool quiet;
-	const char *const *renames; /* as page_ask has them */
-	size_t rename_count;
-	const char *summary; /* the text where scripts do not run */
+	const char *const *times;    /* of each side, in place of pick's; NULL: none */
+	struct page_renames renames; /* of BEFORE: the names of AFTER */
+	const char *summary;         /* the text where scripts do not run */
 };
 
 /* words: BEFORE and AFTER.  The exit status, after an error was printed. */

@@ -84,20 +84,32 @@ static char *make_quality_text(const struct report *r, const char *input)
 	return text;
 }
 
-/* *summary: owned; NULL: it is not asked for. */
-static int make_page(struct report *r, const struct report_html_ask *ask, struct page_part *out,
-		     char **summary)
+/* The parts of a page that are of one capture. */
+struct side {
+	struct page_ask ask;
+	char *quality;
+	struct option_words words;
+};
+
+static void side_done(struct side *side)
+{
+	option_words_done(&side->words);
+	free(side->quality);
+}
+
+static int make_side(struct report *r, const struct report_html_ask *ask, struct side *out)
 {
 	const struct report_ask *how = ask->report;
 	size_t count;
-	struct option_words words = { 0 };
-	char *quality = make_quality_text(r, ask->input);
-	struct page_ask page = {
+	int err = stack_quality_make(&r->stacks, &r->naming, r->names, r->compilers, &r->quality);
+
+	*out = (struct side){ .quality = err ? NULL : make_quality_text(r, ask->input) };
+	out->ask = (struct page_ask){
 		.path = ask->input,
 		.attr = &capture_attrs(r->capture, &count)[ask->attr],
 		.weight = how->weight,
 		.weight_name = how->weight_name,
-		.quality = quality,
+		.quality = out->quality,
 		.waits = ask->waits,
 		.filter = ask->filter,
 		.marks = ask->marks,
@@ -105,32 +117,31 @@ static int make_page(struct report *r, const struct report_html_ask *ask, struct
 		.counters = ask->counters,
 		.view = ask->view,
 		.renames = ask->renames,
-		.rename_count = ask->rename_count,
 		.of = ask->of,
 		.all = ask->all,
 	};
-	int err = quality ? pick_options_words(ask->pick, ask->of, &words) : -ENOMEM;
-
-	if (!err && summary) {
-		*summary = make_summary(r, ask, quality);
-		err = *summary ? 0 : -ENOMEM;
-	}
-	if (!err) {
-		page.options = (const char *const *)words.list;
-		page.option_count = words.count;
-		err = page_part_make(r, &page, out);
-	}
-	option_words_done(&words);
-	free(quality);
+	if (!err)
+		err = out->quality ? pick_options_words(ask->pick, ask->of, &out->words) : -ENOMEM;
+	out->ask.options = (const char *const *)out->words.list;
+	out->ask.option_count = out->words.count;
 	return err;
 }
 
+/* summary: owned; NULL: it is not asked for. */
 static int make_part(struct report *r, const struct report_html_ask *ask, struct page_part *out,
 		     char **summary)
 {
-	int err = stack_quality_make(&r->stacks, &r->naming, r->names, r->compilers, &r->quality);
+	struct side side;
+	int err = make_side(r, ask, &side);
 
-	return err ? err : make_page(r, ask, out, summary);
+	if (!err && summary) {
+		*summary = make_summary(r, ask, side.quality);
+		err = *summary ? 0 : -ENOMEM;
+	}
+	if (!err)
+		err = page_part_make(&(struct page_side){ r, &side.ask }, 1, out);
+	side_done(&side);
+	return err;
 }
 
 static int write_bytes(void *arg, FILE *to)
@@ -171,8 +182,8 @@ static int refuse_size(const struct report_html_ask *ask, uint64_t bytes)
 		mib(bytes) + 1);
 }
 
-int report_html_page(const struct report_html_ask *ask, const char *title, const char *summary,
-		     const struct page_parts *parts)
+static int write_page(const struct report_html_ask *ask, const char *title, const char *summary,
+		      const struct page_parts *parts)
 {
 	struct outbuf page = { 0 };
 	int err = page_document_write(title, summary, parts, ask->carried, &page),
@@ -191,11 +202,26 @@ int report_html_page(const struct report_html_ask *ask, const char *title, const
 				    err);
 }
 
-int report_html_part(struct report *r, const struct report_html_ask *ask, struct page_part *out)
+int report_html_write_two(struct report *const *reports, const struct report_html_ask *asks,
+			  const char *title, const char *summary)
 {
-	int err = make_part(r, ask, out, NULL);
+	struct side sides[PAGE_SIDES] = { 0 };
+	struct page_side list[PAGE_SIDES];
+	struct page_part part = { 0 };
+	int err = 0, status;
 
-	return err ? fail(ask, err) : MESSAGE_OK;
+	for (size_t i = 0; !err && i < PAGE_SIDES; i++) {
+		err = make_side(reports[i], &asks[i], &sides[i]);
+		list[i] = (struct page_side){ reports[i], &sides[i].ask };
+	}
+	if (!err)
+		err = page_part_make(list, PAGE_SIDES, &part);
+	status = err ? fail(&asks[1], err)
+		     : write_page(&asks[1], title, summary, &(struct page_parts){ &part, 1 });
+	page_part_done(&part);
+	for (size_t i = 0; i < PAGE_SIDES; i++)
+		side_done(&sides[i]);
+	return status;
 }
 
 /* The part of an instrument: of samples alone. */
@@ -233,8 +259,7 @@ int report_html_write(struct report *r, const struct report_html_ask *ask)
 	for (size_t i = 1; !err && i < count; i++)
 		err = make_instrument(&others[i - 1], &own, &parts[i]);
 	status = err ? fail(ask, err)
-		     : report_html_page(ask, ask->input, summary,
-					&(struct page_parts){ NULL, parts, count });
+		     : write_page(ask, ask->input, summary, &(struct page_parts){ parts, count });
 	for (size_t i = 0; parts && i < count; i++)
 		page_part_done(&parts[i]);
 	free(parts);

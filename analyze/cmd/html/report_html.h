@@ -26,8 +26,7 @@ struct report_html_ask {
 		*waits; /* as r was made, of waits in place of samples; NULL: no waits */
 	const struct html_instruments *instruments; /* besides; NULL: none */
 	const struct time_span *all;                /* as page_ask has it */
-	const char *const *renames;                 /* as page_ask has them */
-	size_t rename_count;
+	struct page_renames renames;                /* as page_ask has them */
 };
 
 /* 0, or the exit status after an error was printed: the page does not know a part of the state; NULL: none is given. */
@@ -37,11 +36,10 @@ void report_html_query(struct report_query *query);
 /* Behind report_make().  The exit status, after an error was printed. */
 int report_html_write(struct report *r, const struct report_html_ask *ask);
 /*
- * In two steps: what a page has of a capture, page_part_done(); and the page, with the text of a browser without scripts.
- * Both: the exit status, after an error was printed.
+ * The same of the reports of two captures, of which each has an ask; to where the second has it.  summary: the text of a
+ * browser without scripts.
  */
-int report_html_part(struct report *r, const struct report_html_ask *ask, struct page_part *out);
-int report_html_page(const struct report_html_ask *ask, const char *title, const char *summary,
-		     const struct page_parts *parts);
+int report_html_write_two(struct report *const *reports, const struct report_html_ask *asks,
+			  const char *title, const char *summary);
 
 #endif

@@ -4,9 +4,9 @@
 // Shares of functions are compared by their counts in fifty blocks of each side.  How intervals and results come about is
 // in analyze/report/diff/diff.h: a ratio's interval is that of independent counts, made wider by how much blocks
 // vary, and what is real is so at a level divided by the number of rows that could have been.
-import { list_sum, list_within, map_get } from "../data/lists.mjs";
-import { join_is_part, join_part } from "../data/join.mjs";
-import { count_each, count_slots } from "./count.mjs";
+import { list_numbers, list_sum, list_within, map_get } from "../data/lists.mjs";
+import { model_part } from "../data/model.mjs";
+import { count_slots } from "./count.mjs";
 import { functions_outermost, functions_sums } from "./functions.mjs";
 import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
 
@@ -15,29 +15,22 @@ export const COMPARE_RESULTS = ["noise", "unsure", "real"];
 
 // ---- counting ----
 
-// From the first to the last sample of the range, in nanoseconds of its capture's clock, and what that shows at 0 us.
-function compare_span(model, range) {
-	const part = join_part(model, range), head = part ? part.head : model.head, zero_us = head.base_us - (part ? part.from_us : 0);
-	if (part && join_is_part(part, range) && head.recorded_ns) // filters do not change how it is cut into blocks
-		return [...head.recorded_ns, zero_us * 1000];
-	const { time } = model.samples;
-	let first = Infinity, last = -Infinity;
-	count_each(model, { tasks: new Uint8Array(model.tasks.count).fill(1), times: [range] }, (from, to) => {
-		first = Math.min(first, time[from]);
-		last = Math.max(last, time[to - 1]);
-	});
-	return [...[first, last].map((us) => (zero_us + us) * 1000), zero_us * 1000];
+// Where blocks of a range begin and end, on the axis of the page: at multiples of their length on the clock of the capture.
+function compare_edges(model, range) {
+	const { from_us = 0, head = model.head } = model_part(model, range) || {}, zero_us = head.base_us - from_us, [first, last] = head.recorded_ns || [0, Infinity];
+	const from = Math.max(first, (zero_us + range[0]) * 1000), to = Math.max(from, Math.min(last, (zero_us + range[1]) * 1000 - 1));
+	const length_us = Math.ceil((Math.floor((to - from) / BLOCKS) + 1) / 1000), begin = Math.floor(from / (1000 * length_us));
+	return list_numbers(BLOCKS + 1).map((b) => (b % BLOCKS ? list_within((begin + b) * length_us - zero_us, ...range) : range[b ? 1 : 0]));
 }
 
 // items: by row of the table of functions, cost with all that it called in each block, and samples; total: the cost of each block.
 function compare_count(model, filter, outermost, range) {
-	const { samples } = model, [first, last, base] = compare_span(model, range), quantum = Math.floor((last - first) / BLOCKS) + 1, begin = Math.floor(first / quantum);
-	const edge = (b) => (b % BLOCKS ? list_within(Math.ceil(((begin + b) * quantum - base) / 1000), ...range) : range[b ? 1 : 0]);
+	const { samples } = model, edges = compare_edges(model, range), items = new Map(), total = new Float64Array(BLOCKS);
 	const sums_of = (times, own) => count_slots({ ...model, samples: own }, { ...filter, times: [times] }, samples.stack, samples.node.length);
-	const rows_of = (sums) => functions_sums(model, outermost, sums.weights, samples.node).total, items = new Map(), total = new Float64Array(BLOCKS);
+	const rows_of = (sums) => functions_sums(model, outermost, sums.weights, samples.node).total;
 	rows_of(sums_of(range, { ...samples, weight: null })).forEach((count, row) => count && items.set(row, { cost: new Float64Array(BLOCKS), samples: count }));
 	for (let b = 0; b < BLOCKS; b++) {
-		const sums = sums_of([edge(b), edge(b + 1)], samples), rows = rows_of(sums);
+		const sums = sums_of([edges[b], edges[b + 1]], samples), rows = rows_of(sums);
 		total[b] = sums.sum;
 		for (const [row, { cost }] of items)
 			cost[b] = rows[row];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // command - the words of `ebprec report` that choose the same samples as the page does
 import { FILTER_LISTS, FILTER_TEXTS, filter_ranges } from "./filter.mjs";
-import { join_is_part, join_part } from "./join.mjs";
+import { model_is_part, model_part } from "./model.mjs";
 
 // Seconds of the capture's clock, with all digits.
 const command_seconds = (us) => Math.floor(us / 1e6) + "." + String(us % 1e6).padStart(6, "0");
@@ -25,9 +25,9 @@ const COMMAND_TIMES = ["time", "last", "during", "between"];
 
 // On a page of two captures: the selection as one of the capture that it is in; null: it is not in one.
 function command_of_part(model, selection) {
-	const [range] = selection.times, part = selection.times.length === 1 ? join_part(model, range) : null;
+	const [range] = selection.times, part = selection.times.length === 1 ? model_part(model, range) : null;
 	return part && { model: { ...model, parts: null, head: part.head },
-		selection: { ...selection, times: join_is_part(part, range) ? [] : [range.map((us) => us - part.from_us)] } };
+		selection: { ...selection, times: model_is_part(part, range) ? [] : [range.map((us) => us - part.from_us)] } };
 }
 
 // Why no command chooses these samples; null: one does.
@@ -84,14 +84,13 @@ export function command_events(model, selection, view) {
 	return command_join(["ebprec", ...view, ...words, "-i", model.head.file]);
 }
 
-// Two ranges are two captures for `ebprec diff`; null: one is in none.
+// Two ranges of a capture, or of the captures that they are in, which may be all of these; null: one is in none.
 export function command_compare(model, selection, ranges) {
-	const names = ["before.data", "after.data"], parts = ranges.map((range) => (model.parts ? join_part(model, range) : { from_us: 0, head: model.head }));
-	if (parts.includes(null))
+	const { parts } = model, sides = ranges.map((range) => (parts ? model_part(model, range) : { from_us: 0, head: model.head }));
+	if (sides.includes(null))
 		return null;
-	const captures = model.parts && parts.every((part, i) => join_is_part(part, ranges[i])), [{ head }] = parts, { renames = [] } = head;
-	const slice = (part, i) => command_join(["ebprec", "slice", "--time=" + command_time(part.head, ranges[i].map((us) => us - part.from_us)), "-o", names[i], "-i", part.head.file]);
-	const words = ["ebprec", "diff", "--total", ...(captures ? ["--normalize=share"] : []), ...renames.flatMap((name, i) => (i % 2 ? "--rename=" + renames[i - 1] + "=" + name : [])),
-		...command_words({ ...model, head }, selection, (name) => captures || !COMMAND_TIMES.includes(name)), ...(captures ? parts.map((part) => part.head.file) : names)];
-	return [...(captures ? [] : parts.map(slice)), command_join(words)].join(" && ");
+	const captures = parts && sides.every((side, i) => model_is_part(side, ranges[i])), [{ head }] = sides, { renames = ["none"] } = head;
+	const times = captures ? [] : sides.map((side, i) => "--time-" + ["before", "after"][i] + "=" + command_time(side.head, ranges[i].map((us) => us - side.from_us)));
+	return command_join(["ebprec", "diff", "--total", "--normalize=share", ...times, ...(parts && !head.renames ? [] : renames.flatMap((name, i) => (i % 2 ? [] : ["--rename=" + renames.slice(i, i + 2).join("=")]))),
+		...command_words({ ...model, head }, selection, (name) => captures || !["time", "last"].includes(name)), ...sides.map((side) => side.head.file)]);
 }

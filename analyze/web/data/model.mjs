@@ -31,7 +31,7 @@ const MODEL_NAMES = {
 	objects: "path$ base$ build_id$ kind$",
 	frames: "name$ label$ line$ reason$ object:objects flags",
 	nodes: "parent frame:frames",
-	tasks: "pid tid- samples comm$ label$ cgroup$ container$",
+	tasks: "pid- tid- samples comm$ label$ cgroup$ container$",
 	samples: "time stack:samples.stacks",
 	"samples.stacks": "node:nodes end:65536",
 	"samples.cpus": "cpu- samples",
@@ -99,17 +99,11 @@ function model_rows(flags) {
 
 // Parents come before their callees, and nodes are in the order of a walk: below a node stand all that it calls.
 function model_nodes(table) {
-	return model_tree(table.count + 1, (i) => {
-		const up = table.parent[i - 1];
-		return up < 1 || up > i ? refuse("node " + i + " has no caller") : [i - up, table.frame[i - 1]];
-	});
-}
-
-// of(node): its caller and its frame; the root, 0, has none.
-export function model_tree(count, of) {
-	const [parent, frame, depth] = [1, 2, 3].map(() => new Uint32Array(count));
+	const count = table.count + 1, [parent, frame, depth] = [1, 2, 3].map(() => new Uint32Array(count));
 	for (let i = 1; i < count; i++) {
-		[parent[i], frame[i]] = of(i);
+		const up = table.parent[i - 1];
+		parent[i] = up < 1 || up > i ? refuse("node " + i + " has no caller") : i - up;
+		frame[i] = table.frame[i - 1];
 		depth[i] = depth[parent[i]] + 1;
 	}
 	return { count, parent, frame, depth };
@@ -137,7 +131,7 @@ function model_samples(table, cpus, stacks, tasks) {
 // ---- states and waits ----
 
 const STATE_COUNT = 6, WAIT_RUN_QUEUE = 4;
-export const NO_WAIT = 0xffffffff;
+const NO_WAIT = 0xffffffff;
 
 // Thread i has pieces piece[i] to piece[i + 1] and waits wait[i] to wait[i + 1].
 const model_threads = (table, pieces, waits) => ({ ...table, tid: model_sums(Float64Array, table.tid), piece: model_firsts(table.pieces, pieces.count, "threads do not have all pieces"), wait: model_firsts(table.waits, waits.count, "threads do not have all waits") });
@@ -172,9 +166,6 @@ function model_wait_keys(table) {
 	return { key, queue_key, key_count: known.size };
 }
 
-// Waits and their kinds, and room for waits.mjs to count in.
-export const model_wait_rows = (waits, kinds) => ({ waits, kinds: { ...kinds, ...model_wait_keys(kinds) }, room: { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) } });
-
 // taken: of a wait with a stack, its place among those of its thread.
 function model_taken(table, threads, tasks) {
 	const taken = new Float64Array(table.count), task = model_sums(Float64Array, table.task);
@@ -191,7 +182,8 @@ function model_waits(tables, tasks) {
 	if (!threads || !pieces || !waits || !stacks || !kinds)
 		return null;
 	const made = model_threads(threads, pieces, waits);
-	return { threads: made, stacks, pieces: model_pieces(pieces, made), ...model_wait_rows(model_taken(waits, made, tasks), kinds) };
+	return { threads: made, stacks, pieces: model_pieces(pieces, made), waits: model_taken(waits, made, tasks), kinds: { ...kinds, ...model_wait_keys(kinds) },
+		room: { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) } }; // for waits.mjs to count in
 }
 
 // ---- marks ----
@@ -235,7 +227,14 @@ function model_counters(tables) {
 	return { tables: table, lines: list };
 }
 
-// head: the text of the block "head"; block(i): that of block i.
+// ---- two captures ----
+
+// The part in which a range of time is; null: the page is of one capture, or the range is not in one.
+export const model_part = ({ parts }, [from_us, to_us]) => parts?.find((part) => from_us >= part.from_us && to_us <= part.to_us) || null;
+
+export const model_is_part = (part, [from_us, to_us]) => part.from_us === from_us && part.to_us === to_us;
+
+// parts: of two captures the range [from_us, to_us) of each, and its head.  head: the text of the block "head"; block(i): that of block i.
 export async function model_load(head_text, block) {
 	const head = JSON.parse(head_text);
 	/** @type {any} */
@@ -245,6 +244,6 @@ export async function model_load(head_text, block) {
 	for (const [i, info] of head.tables.entries())
 		tables[info.name] = await model_table(info, block(i));
 	const label_id = tables.frames?.label, { objects, frames, samples } = model_resolve(tables), tasks = model_tasks(tables.tasks, samples.count);
-	return { head, objects, nodes: model_nodes(tables.nodes), tasks, frames: { ...frames, label_id, row: model_rows(frames.flags) },
+	return { head, parts: head.parts, objects, nodes: model_nodes(tables.nodes), tasks, frames: { ...frames, label_id, row: model_rows(frames.flags) },
 		samples: model_samples(samples, tables["samples.cpus"], tables["samples.stacks"], tasks), waits: model_waits(tables, tasks), marks: model_marks(tables), processes: model_processes(tables.processes), counters: model_counters(tables) };
 }

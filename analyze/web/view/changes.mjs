@@ -38,7 +38,7 @@ export function changes_ranges(app) {
 export const changes_baseline = (app) => link_range(app.view.baseline);
 
 export function changes_show({ app, element }) {
-	element.hidden = !changes_ranges(app) || app.view.measure !== "cpu";
+	element.hidden = !changes_ranges(app) || !["cpu", app.of].includes(app.view.measure);
 	if (element.hidden)
 		app.changed = null;
 }

@@ -6,7 +6,7 @@ import { waits_compare } from "../count/waits_compare.mjs";
 import { waits_reason, waits_table } from "../count/waits.mjs";
 import { changes_caption, changes_ranges, changes_table } from "./changes.mjs";
 import { command_lacks, command_line } from "../data/command.mjs";
-import { join_part } from "../data/join.mjs";
+import { model_part } from "../data/model.mjs";
 import { list_sum } from "../data/lists.mjs";
 import { words_count, words_length, words_moment, words_percent } from "../data/words.mjs";
 import { dom_bar, dom_button, dom_command, dom_section, el } from "./dom.mjs";
@@ -54,7 +54,7 @@ function waiting_account(name, parts) {
 const waiting_most = ({ waiter, total_ns, woken_by, ...row }) => waiter + " for " + waits_reason(row) + " " + words_length(total_ns / 1000) + (woken_by ? " (ended by " + woken_by + ")" : "");
 
 function waiting_count(waiting) {
-	const { app, account, command } = waiting, { model, selection } = app, [range = [0, Infinity]] = selection.times, { head } = (model.parts ? join_part(model, range) : model) || { head: {} }, measure = app.measures("off-cpu");
+	const { app, account, command } = waiting, { model, selection } = app, [range = [0, Infinity]] = selection.times, { head } = (model.parts ? model_part(model, range) : model) || { head: {} }, measure = app.measures("off-cpu");
 	const table_of = (chosen) => waits_table(model, measure.rows, measure.filter(chosen));
 	let filter;
 	try {

@@ -220,7 +220,7 @@ await test("processes: a head sorts them, a click selects one", async () => {
 await test("two ranges: the table shows the changes, noise is no colour, and chips end the comparison", async () => {
 	const half = Math.floor(model.head.span_us / 2), { page, faults } = await harness_open(real, { fragment: "baseline=0-" + half + "&time=" + half + "-" + model.head.span_us });
 	await page.waitForFunction(() => document.querySelectorAll("#h-changes ~ div tbody tr").length);
-	assert.match(await harness_text(page, "#h-changes ~ .command code"), /^ebprec slice .* && ebprec slice .* && ebprec diff --total before.data after.data$/);
+	assert.match(await harness_text(page, "#h-changes ~ .command code"), /^ebprec diff --total --normalize=share --time-before=\S+ --time-after=\S+ --rename=none (\S+) \1$/);
 	for (const row of await page.$$eval("#h-changes ~ div tbody tr", (list) => list.map((r) => [r.className, r.cells[4].textContent])))
 		assert.equal(row[0] === "chance", row[1] !== "real");
 	const after = await harness_text(page, ".selected");

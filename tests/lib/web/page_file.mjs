@@ -3,7 +3,6 @@
 import { readFileSync } from "node:fs";
 
 import { count_slots } from "../../../analyze/web/count/count.mjs";
-import { join_models } from "../../../analyze/web/data/join.mjs";
 import { model_load } from "../../../analyze/web/data/model.mjs";
 
 // The text of a data block.
@@ -17,10 +16,8 @@ export function page_block(html, id) {
 
 // instrument: the number of the one whose part is meant, from 1 on; 0: that of the event and all else.
 export async function page_load(path, instrument = 0) {
-	const html = readFileSync(path, "utf8"), load = (head, data) => model_load(page_block(html, head), (i) => page_block(html, data + i));
-	if (instrument)
-		return load("of" + instrument, "of" + instrument + "-");
-	return html.includes('id="before">') ? join_models(await load("before", "b"), await load("head", "d")) : load("head", "d");
+	const html = readFileSync(path, "utf8"), [head, data] = instrument ? ["of" + instrument, "of" + instrument + "-"] : ["head", "d"];
+	return model_load(page_block(html, head), (i) => page_block(html, data + i));
 }
 
 // By stack.

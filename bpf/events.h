@@ -28,11 +28,15 @@ enum ebprec_event_type {
 		8, /* struct metric_event; as lost: entries that a table had no space for */
 	EBPREC_EV_SWITCH_COPY =
 		9, /* struct switch_copy_event: a switch whose stack is still to be walked */
-	EBPREC_EV_EXIT = 10, /* struct exit_event */
-	EBPREC_EV_EXEC = 11, /* struct exec_event */
-	EBPREC_EV_CODE = 12, /* struct runtime_code_event, of bpf/runtime_maps.h */
-	EBPREC_EV_END,       /* one past the last: size of the map `lost` */
+	EBPREC_EV_EXIT = 10,   /* struct exit_event */
+	EBPREC_EV_EXEC = 11,   /* struct exec_event */
+	EBPREC_EV_CODE = 12,   /* struct runtime_code_event, of bpf/runtime_maps.h */
+	EBPREC_EV_TARGET = 13, /* struct target_event */
+	EBPREC_EV_END,         /* one past the last */
 };
+
+/* Size of the map `lost`: behind what was lost, by type, is what was left out of the same type. */
+#define EBPREC_EV_COUNTS (2 * EBPREC_EV_END)
 
 struct event_header {
 	__u16 type;       /* enum ebprec_event_type */
@@ -317,6 +321,17 @@ enum heap_entry {
 };
 
 /* ---- instruments with tables: table.bpf.h ---- */
+/* ---- target_set.bpf.c ---- */
+#define TARGET_CGROUPS_MAX 65536
+#define TARGET_COMMS_MAX   64
+
+/* A process that was selected as it runs. */
+struct target_event {
+	struct event_header h;
+	__u32 pid;
+	__u32 inherits; /* 1: a child of a recorded process, whose mappings are known */
+};
+
 #define METRIC_EVENT_ROW_MAX 256
 
 struct metric_event {
@@ -344,6 +359,7 @@ _Static_assert(sizeof(struct task_event) == 80, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct exec_event, data) == EXEC_EVENT_HEAD_BYTES,
 	       "bpf/user contract");
 _Static_assert(sizeof(struct exit_event) == 88, "bpf/user contract");
+_Static_assert(sizeof(struct target_event) == 24, "bpf/user contract");
 _Static_assert(sizeof(struct mark_event) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct probe_event) == 32 + PROBE_DATA_BYTES, "bpf/user contract");
 _Static_assert(sizeof(struct usdt_args) == 8 + 16 * PROBE_ARGS_MAX, "bpf/user contract");

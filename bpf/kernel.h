@@ -30,7 +30,12 @@ struct kernfs_node {
 	unsigned long long id;
 };
 
+struct cgroup_subsys_state {
+	struct cgroup_subsys_state *parent; /* the member `self` of the cgroup above */
+};
+
 struct cgroup {
+	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
 };
 

@@ -208,6 +208,30 @@ static enum cli_result read_pids(struct record_opts *o, struct option_error *err
 	return CLI_RUN;
 }
 
+static enum cli_result check_selection(struct record_opts *o, struct option_error *error)
+{
+	const struct {
+		const struct option_list *list;
+		const char *name;
+	} kinds[] = { { &o->cgroups, "cgroup" },
+		      { &o->units, "unit" },
+		      { &o->containers, "container" },
+		      { &o->comms, "comm" } };
+
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		if (!kinds[i].list->count)
+			continue;
+		o->selects = true;
+		if (o->pid_count || !o->bpf)
+			return wrong(error, "options '--%s' and '--%s' exclude each other",
+				     o->pid_count ? "pid" : "no-bpf", kinds[i].name);
+		for (unsigned k = 0; k < kinds[i].list->count; k++)
+			if (!*kinds[i].list->values[k])
+				return wrong(error, "option '--%s' needs a name", kinds[i].name);
+	}
+	return CLI_RUN;
+}
+
 static enum cli_result read_freq(struct record_opts *o, unsigned max_hz, struct option_error *error)
 {
 	unsigned long hz;
@@ -467,7 +491,7 @@ static enum cli_result read_slower(struct record_opts *o, struct option_error *e
 static enum cli_result check_heap(const struct record_opts *o, struct option_error *error)
 {
 	for (size_t k = 0; k < catalogue_count; k++) {
-		if (o->metrics & 1u << k && metriclist[k].named && o->system_wide &&
+		if (o->metrics & 1u << k && metriclist[k].named && (o->system_wide || o->selects) &&
 		    !o->heap_lib_count)
 			return wrong(error,
 				     "option '--with %s' needs -p, a command without -a, "
@@ -492,6 +516,8 @@ static enum cli_result derive(struct record_opts *o, unsigned max_freq_hz,
 		result = check_marks(o, error);
 	if (result == CLI_RUN)
 		result = read_pids(o, error);
+	if (result == CLI_RUN)
+		result = check_selection(o, error);
 	if (result == CLI_RUN)
 		result = read_freq(o, max_freq_hz, error);
 	if (result == CLI_RUN)
@@ -525,7 +551,7 @@ static enum cli_result derive(struct record_opts *o, unsigned max_freq_hz,
 		return wrong(error,
 			     "option '--table-cache' needs an absolute path or 'none', not '%.60s'",
 			     o->table_cache);
-	o->system_wide = o->all || (!o->pid_count && !o->command);
+	o->system_wide = !o->selects && (o->all || (!o->pid_count && !o->command));
 	return check_heap(o, error);
 }
 
@@ -576,6 +602,7 @@ enum cli_result cli_parse(int argc, char **argv, unsigned max_freq_hz, struct re
 void cli_print_help(FILE *to)
 {
 	fputs("usage: ebprec record [-a | -p PID[,PID...]] [options] [[--] COMMAND ARGS...]\n"
+	      "       ebprec record --cgroup|--unit|--container|--comm NAME [options]\n"
 	      "\n"
 	      "Records where the time goes: CPU samples with stacks, context switches, marks,\n"
 	      "and all that is needed to read them elsewhere.  Ends with COMMAND, after -d,\n"

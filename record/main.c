@@ -102,6 +102,14 @@ static void show_status(void *arg, const struct account *a)
 	s->status_shown = true;
 }
 
+/* Counts of processes that were not selected. */
+static void show_left_out(const struct account *a)
+{
+	print_message("left out, of other processes: %llu samples, %llu switches",
+		      (unsigned long long)a->left_out_samples,
+		      (unsigned long long)a->left_out_switches);
+}
+
 static void show_summary(struct screen *s, const char *output, const struct account *a)
 {
 	char foreign[48] = "", switches[40] = "", marks[40] = "", failed[40] = "", samples[48] = "";
@@ -442,6 +450,8 @@ int main(int argc, char **argv)
 	followers_done(&followers);
 	if (account.round_count > 1)
 		show_summary(&screen, opts.output, &account);
+	if (opts.selects && !screen.quiet && account.duration_ns)
+		show_left_out(&account);
 	if (account.round_count > 1 && opts.verbose)
 		show_stacks(&account);
 	if (account.round_count > 1)

@@ -45,12 +45,14 @@
 #define PASS_CPU_SECONDS   60
 #define PASS_DATA_BYTES    (512u << 20)
 #define WORDS_MAX          64
+#define SELECTION_WORDS    (2 * 4 * OPTION_LIST_MAX)
 #define LOCK_NAME          ".agent"
 #define LOCK_TRIES         20
 #define LOCK_WAIT_NS       100000000
 
 struct agent_opts {
 	const char *spool, *freq, *rotate, *max_age, *overhead;
+	struct option_list cgroups, units, containers, comms; /* the recorder's options */
 	uint64_t max_bytes, free_bytes, age_ns;
 	bool quiet;
 	int lock_fd; /* -1: none */
@@ -61,6 +63,14 @@ struct agent_opts {
 static const struct option agent_options[] = {
 	{ OPT_STRING, 0, "spool", "FOLDER", AT(spool), 0, 0,
 	  "where captures go; it is made (default: $EBPREC_SPOOL, else " SPOOL_DEFAULT ")" },
+	{ OPT_LIST, 'G', "cgroup", "PATH", AT(cgroups), 0, 0,
+	  "record processes in this cgroup and those below (default: all processes)" },
+	{ OPT_LIST, 0, "unit", "NAME", AT(units), 0, 0,
+	  "record processes of this systemd unit, whenever it starts" },
+	{ OPT_LIST, 0, "container", "NAME|ID", AT(containers), 0, 0,
+	  "record processes of this container, whenever it starts" },
+	{ OPT_LIST, 0, "comm", "NAME", AT(comms), 0, 0,
+	  "record processes with a thread of this name" },
 	{ OPT_STRING, 'F', "freq", "HZ", AT(freq), 0, 0,
 	  "samples a second on each CPU (default: " FREQ_DEFAULT ")" },
 	{ OPT_STRING, 0, "rotate", "TIME|SIZE", AT(rotate), 0, 0,
@@ -218,21 +228,38 @@ static char *capture_path(const char *spool)
 	return asprintf(&path, "%s/%s.data", spool, name) < 0 ? NULL : path;
 }
 
+/* Its words at argv; returns how many. */
+static size_t put_selection(const struct agent_opts *o, char **argv)
+{
+	static const char *const names[] = { "--cgroup", "--unit", "--container", "--comm" };
+	const struct option_list *const lists[] = { &o->cgroups, &o->units, &o->containers,
+						    &o->comms };
+	size_t count = 0;
+
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		for (unsigned k = 0; k < lists[i]->count; k++) {
+			argv[count++] = (char *)(uintptr_t)names[i];
+			argv[count++] = (char *)(uintptr_t)lists[i]->values[k];
+		}
+	}
+	return count;
+}
+
 static int become_recorder(const struct agent_opts *o, char **words)
 {
 	char name[] = "ebprec-record", freq[] = "-F", rotate[] = "--rotate", output[] = "-o",
 	     overhead[] = "--max-overhead", quiet[] = "-q", *path = cmd_record_find(),
 	     *capture = capture_path(o->spool), cure[200];
-	char *argv[WORDS_MAX + 16] = { name,
-				       freq,
-				       (char *)(uintptr_t)o->freq,
-				       rotate,
-				       (char *)(uintptr_t)o->rotate,
-				       overhead,
-				       (char *)(uintptr_t)o->overhead,
-				       output,
-				       capture };
-	size_t count = 9;
+	char *argv[WORDS_MAX + SELECTION_WORDS + 16] = { name,
+							 freq,
+							 (char *)(uintptr_t)o->freq,
+							 rotate,
+							 (char *)(uintptr_t)o->rotate,
+							 overhead,
+							 (char *)(uintptr_t)o->overhead,
+							 output,
+							 capture };
+	size_t count = 9, given = 0;
 	int err;
 
 	if (!path)
@@ -242,8 +269,9 @@ static int become_recorder(const struct agent_opts *o, char **words)
 		return message_error("cannot record: %s", strerror(ENOMEM));
 	if (o->quiet)
 		argv[count++] = quiet;
-	while (*words && count < WORDS_MAX + 15)
-		argv[count++] = *words++;
+	count += put_selection(o, argv + count);
+	while (words[given] && given < WORDS_MAX)
+		argv[count++] = words[given++];
 	execv(path, argv);
 	err = errno;
 	cmd_record_cure(path, cure, sizeof(cure));

@@ -85,6 +85,51 @@ char *capture_meta_notes(const struct capture *c)
 	return text;
 }
 
+/* Names of a kind; returns how many. */
+static size_t put_selected(struct capture_meta_value selection, const char *key, const char *kind,
+			   bool is_first, FILE *to)
+{
+	struct capture_meta_value list = capture_meta_member(selection, key), at;
+	size_t count = 0;
+
+	for (at = capture_meta_first(list); at.text; at = capture_meta_next(list, at)) {
+		char *name = capture_meta_string(at);
+
+		if (!name)
+			continue;
+		fprintf(to, "%s%s%s",
+			count      ? ", "
+			: is_first ? kind
+				   : "; ",
+			count || is_first ? "" : kind, count ? "" : " ");
+		fputs(name, to);
+		free(name);
+		count++;
+	}
+	return count;
+}
+
+char *capture_meta_selection(const struct capture *c)
+{
+	struct capture_meta_value meta = capture_meta_read(c, EBX_META_START),
+				  selection = capture_meta_member(meta, "selection");
+	char *text = NULL;
+	size_t bytes, count = 0;
+	FILE *to = selection.text ? open_memstream(&text, &bytes) : NULL;
+
+	if (to) {
+		count += put_selected(selection, "cgroups", "cgroup", !count, to);
+		count += put_selected(selection, "units", "unit", !count, to);
+		count += put_selected(selection, "containers", "container", !count, to);
+		count += put_selected(selection, "comms", "comm", !count, to);
+	}
+	capture_meta_free(meta);
+	if (to && !fclose(to) && count)
+		return text;
+	free(text);
+	return NULL;
+}
+
 struct capture_meta_value capture_meta_member(struct capture_meta_value object, const char *key)
 {
 	struct json_reader j = { .data = object.text, .size_bytes = object.size_bytes };

@@ -27,6 +27,10 @@ struct capture_meta_value capture_meta_read(const struct capture *c, uint64_t ob
 void capture_meta_free(struct capture_meta_value v);
 /* All notes of the recorder, a line each, in their order; owned, NULL: there are none. */
 char *capture_meta_notes(const struct capture *c);
+/*
+ * The selection with which it was recorded, as "unit nginx, php-fpm; comm worker"; owned, NULL: nothing was, or no memory.
+ */
+char *capture_meta_selection(const struct capture *c);
 
 /* The first member of that key, of the object or of objects in it; what arrays hold is not looked at. */
 struct capture_meta_value capture_meta_member(struct capture_meta_value object, const char *key);

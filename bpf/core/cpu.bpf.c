@@ -6,6 +6,7 @@
  * unwind tables and frame pointers (unwind.bpf.h); copied as it is, to be walked by user space, when
  * a mapping or a table is not known here yet; the pc alone.  How and why it ends go with it.
  */
+#define LEFT_OUT_EVENT EBPREC_EV_CPU
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 
 #define COPY_BUFFER_BYTES COPY_MAX_BYTES
@@ -248,8 +249,8 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 	__u32 zero = 0, weight;
 	struct cpu_cost *cost = bpf_map_lookup_elem(&costs, &zero);
 
-	if (!cost || !is_target(pid_tgid >> 32))
-		return 0;
+	if (!cost || (!pid_tgid && filter) || !is_target(pid_tgid >> 32))
+		return 0; /* idle time is of no process */
 	weight = cost->skipped + 1;
 	if (weight < one_of) {
 		cost->skipped = weight;

@@ -72,7 +72,7 @@ int BPF_PROG(exec_done, struct task_struct *task)
 	__u64 from, to, size_bytes;
 	void *ring;
 
-	if (!b || !is_target(pid) || is_foreign(ids))
+	if (!b || !is_in_targets(pid) || is_foreign(ids))
 		return 0;
 	b->ev.pid = pid;
 	b->ev.flags = b->ev.env_bytes = 0;

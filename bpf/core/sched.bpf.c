@@ -20,6 +20,7 @@
  *
  * Cost, measured on a 2-core VM (6.18): see docs/OVERHEAD.md.
  */
+#define LEFT_OUT_EVENT EBPREC_EV_TASK
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 
 #define COPY_BUFFER_BYTES SWITCH_COPY_BYTES
@@ -386,10 +387,12 @@ static __always_inline void handle_switch(void *ctx, bool preempt, struct task_s
 		if (is_foreign(prev_ids) && is_foreign(next_ids))
 			return;
 	}
-	wanted = (is_target(inside ? prev_ids >> 32 : prev->tgid) ? SWITCH_WANTS_PREV : 0) |
-		 (is_target(inside ? next_ids >> 32 : next->tgid) ? SWITCH_WANTS_NEXT : 0);
-	if (!wanted)
+	wanted = (is_in_targets(inside ? prev_ids >> 32 : prev->tgid) ? SWITCH_WANTS_PREV : 0) |
+		 (is_in_targets(inside ? next_ids >> 32 : next->tgid) ? SWITCH_WANTS_NEXT : 0);
+	if (!wanted) {
+		count_left_out(EBPREC_EV_SWITCH);
 		return;
+	}
 	ring = ring_here();
 	if (!ring)
 		goto lost;
@@ -533,8 +536,8 @@ int BPF_PROG(waking_btf, struct task_struct *t)
 	struct thread_facts *f;
 	__u64 by;
 
-	if (!is_target_task(t))
-		return 0;
+	if (!is_in_targets(task_ids(t) >> 32))
+		return 0; /* its wakeup is counted, which follows */
 	f = facts_of(t->pid, true);
 	if (!f)
 		return 0;

@@ -14,6 +14,7 @@
  * A string that is not in memory (a literal that was never touched) cannot be read here: it is
  * flagged, and the mark is recorded.
  */
+#define LEFT_OUT_EVENT EBPREC_EV_MARK
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 #include "bpf/lib/ids.bpf.h"
 #include "bpf/lib/registers.bpf.h"

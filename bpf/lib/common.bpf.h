@@ -35,10 +35,10 @@ struct {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, EBPREC_EV_END);
+	__uint(max_entries, EBPREC_EV_COUNTS);
 	__type(key, __u32);
 	__type(value, __u64);
-} lost SEC(".maps"); /* enum ebprec_event_type -> events that found no room */
+} lost SEC(".maps"); /* EBPREC_EV_COUNTS has the keys */
 
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -60,9 +60,29 @@ static __always_inline void count_lost(__u32 type)
 		__sync_fetch_and_add(n, 1); /* a program may be preempted by another thread's */
 }
 
-static __always_inline bool is_target(__u32 pid)
+/* An event of a process that is not recorded. */
+static __always_inline void count_left_out(__u32 type)
+{
+	count_lost(EBPREC_EV_END + type);
+}
+
+/* The type under which a program counts events of other processes. */
+#ifndef LEFT_OUT_EVENT
+#define LEFT_OUT_EVENT EBPREC_EV_METRIC
+#endif
+
+static __always_inline bool is_in_targets(__u32 pid)
 {
 	return !filter || bpf_map_lookup_elem(&targets, &pid);
+}
+
+/* The same of an event: it is counted when it is left out. */
+static __always_inline bool is_target(__u32 pid)
+{
+	if (is_in_targets(pid))
+		return true;
+	count_left_out(LEFT_OUT_EVENT);
+	return false;
 }
 
 /* The ring of this CPU; NULL (never for a CPU that is online) counts as lost at the caller's. */

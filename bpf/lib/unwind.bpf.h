@@ -577,7 +577,7 @@ static __always_inline void walk_on_exec(void)
 
 	/* Without space to store it, the mappings that user space is about to write cannot be
 	 * trusted later. */
-	if (!is_target(tgid) || bpf_map_update_elem(&walk_execs, &tgid, &now_ns, BPF_ANY))
+	if (!is_in_targets(tgid) || bpf_map_update_elem(&walk_execs, &tgid, &now_ns, BPF_ANY))
 		bpf_map_delete_elem(&walk_procs, &tgid);
 }
 

@@ -43,6 +43,7 @@ struct record_opts {
 	unsigned level;          /* zstd */
 	unsigned max_frames;
 	unsigned sample_bytes; /* of allocations, per sample; 0: the instrument's default */
+	struct option_list cgroups, units, containers, comms; /* --cgroup ...: what is recorded */
 	struct option_list pid_list, with, without, bpf_objects, heap_lib_list, triggers,
 		marks; /* mark_spec.h */
 	/* Derived from the options. */
@@ -71,6 +72,7 @@ struct record_opts {
 	unsigned pid_count;
 	char **command; /* NULL: none; borrowed from argv */
 	bool system_wide;
+	bool selects; /* by cgroups, units, containers or comms */
 	bool to_pipe; /* -o -: output is only its name */
 	/* This program, for helpers that do one thing alone (subprocess.h); main.c's.  NULL: no helpers. */
 	const char *self_program;

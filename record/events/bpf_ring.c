@@ -118,8 +118,8 @@ static int make_all(struct bpf_ring *r, const struct cpuset_list *cpus)
 	err = make_outer(r, cpus);
 	if (err)
 		return err;
-	r->lost_fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "ebprec_lost", 4, 8, EBPREC_EV_END,
-				    NULL);
+	r->lost_fd = bpf_map_create(BPF_MAP_TYPE_PERCPU_ARRAY, "ebprec_lost", 4, 8,
+				    EBPREC_EV_COUNTS, NULL);
 	return r->lost_fd < 0 ? -errno : 0;
 }
 
@@ -297,14 +297,14 @@ int bpf_ring_drain(struct bpf_ring *r, int (*on_event)(void *arg, const struct e
 	return 0;
 }
 
-int bpf_ring_lost(const struct bpf_ring *r, uint64_t counts[EBPREC_EV_END])
+int bpf_ring_counts(const struct bpf_ring *r, uint64_t counts[EBPREC_EV_COUNTS])
 {
 	uint64_t *per_cpu = calloc(r->possible_cpus, sizeof(*per_cpu));
 	int err = per_cpu ? 0 : -ENOMEM;
 	uint32_t type;
 	size_t i;
 
-	for (type = 0; !err && type < EBPREC_EV_END; type++) {
+	for (type = 0; !err && type < EBPREC_EV_COUNTS; type++) {
 		if (bpf_map_lookup_elem(r->lost_fd, &type, per_cpu)) {
 			err = -errno;
 			break;

@@ -55,7 +55,10 @@ uint64_t bpf_ring_wake_bytes(const struct bpf_ring *r);
 int bpf_ring_drain(struct bpf_ring *r, int (*on_event)(void *arg, const struct event_header *ev),
 		   void *arg);
 
-/* How many events of each type found no room, since the beginning.  errno of the map lookup. */
-int bpf_ring_lost(const struct bpf_ring *r, uint64_t counts[EBPREC_EV_END]);
+/*
+ * How many events of each type found no room, since the beginning, and behind these how many were of processes that
+ * are not recorded.  errno of the map lookup.
+ */
+int bpf_ring_counts(const struct bpf_ring *r, uint64_t counts[EBPREC_EV_COUNTS]);
 
 #endif

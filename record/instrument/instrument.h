@@ -34,7 +34,7 @@ struct instrument_ctx {
 	const struct record_opts *opts;
 	const struct cpuset_list *cpus;
 	const struct bpf_ring *rings; /* NULL: without BPF */
-	const struct targets *targets;
+	struct targets *targets;
 	const struct pid_namespace *pidns;
 	struct sideband *sideband;
 	struct reopener

@@ -29,8 +29,11 @@ struct account {
 	uint64_t hit_count;                 /* runs of the sampler, where the kernel counts them */
 	uint64_t switch_stack_count;        /* of the switches, those with a stack */
 	uint64_t lost_count[EBPREC_EV_END]; /* no room in a BPF ring, or not written, by type */
-	uint64_t side_lost_count;           /* no room in a side-band ring, or not written */
-	uint64_t side_skipped_bytes;        /* of its rings, that were no records */
+	/* Events of processes that are not recorded, as the programs saw them. */
+	uint64_t left_out_samples, left_out_switches, left_out_task_events, left_out_marks,
+		left_out_rows;
+	uint64_t side_lost_count;    /* no room in a side-band ring, or not written */
+	uint64_t side_skipped_bytes; /* of its rings, that were no records */
 	uint64_t throttle_count;
 	/* User stacks: by how they were found, and why they end, enum stack_result_how, unwind_why. */
 	uint64_t stack_how_count[STACK_RESULT_HOWS];

@@ -28,6 +28,24 @@ static void host(struct json_writer *j, const struct machine_info *h, const stru
 	json_writer_end(j);
 }
 
+static void names(struct json_writer *j, const char *key, const struct option_list *list)
+{
+	json_writer_begin_array(j, key);
+	for (unsigned i = 0; i < list->count; i++)
+		json_writer_string(j, NULL, list->values[i]);
+	json_writer_end_array(j);
+}
+
+static void selection(struct json_writer *j, const struct record_opts *o)
+{
+	json_writer_begin(j, "selection");
+	names(j, "cgroups", &o->cgroups);
+	names(j, "units", &o->units);
+	names(j, "containers", &o->containers);
+	names(j, "comms", &o->comms);
+	json_writer_end(j);
+}
+
 static void options(struct json_writer *j, const struct meta_start *m)
 {
 	static const char *const stacks[] = {
@@ -47,6 +65,8 @@ static void options(struct json_writer *j, const struct meta_start *m)
 	for (i = 0; i < o->pid_count; i++)
 		json_writer_u64(j, NULL, o->pids[i]);
 	json_writer_end_array(j);
+	if (o->selects)
+		selection(j, o);
 	json_writer_u64(j, "command_pid", m->command_pid);
 	json_writer_bool(j, "bpf", m->bpf);
 	json_writer_bool(j, "user_only", m->user_only);

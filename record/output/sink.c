@@ -116,6 +116,7 @@ int sink_lost(struct sink *e, const uint64_t counts[EBPREC_EV_END], uint64_t now
 		[EBPREC_EV_EXIT] = { ATTR_EXITED, EBX_STREAM_SCHED },
 		[EBPREC_EV_EXEC] = { ATTR_SIDE, EBX_STREAM_SIDE },
 		[EBPREC_EV_CODE] = { ATTR_SIDE, EBX_STREAM_SIDE },
+		[EBPREC_EV_TARGET] = { ATTR_SIDE, EBX_STREAM_SIDE },
 		[EBPREC_EV_METRIC] = { ATTR_METRIC, EBX_STREAM_METRIC },
 	};
 	struct side_record r = { .id = sink_side_id(e), .time_ns = now_ns };

@@ -28,6 +28,7 @@ struct walk {
 	struct outbuf text;
 	int64_t boot_to_mono_ns;
 	uint64_t ns_a_tick;
+	uint64_t since_ns; /* the time of what is emitted; 0: the scan waits for all of it */
 };
 
 static uint64_t start_ns(const struct walk *w, const struct proc_stat *stat)
@@ -90,6 +91,7 @@ struct proc_scan_job {
 	bool is_waited; /* the scan waits for it: what is emitted is of time 0 */
 	bool is_outdated;
 	uint64_t as_of_ns;
+	uint64_t since_ns; /* it is as of then; 0: as of when it was read */
 	struct outbuf maps;
 	struct cmdline_log_texts texts;
 };
@@ -172,11 +174,12 @@ static int emit_maps(struct proc_scan_job *j, uint64_t time_ns)
 /* A late answer has a time: the process may have been recorded since. */
 static uint64_t time_of(const struct proc_scan_job *j)
 {
-	uint64_t floor_ns = j->scan->emit->floor_ns;
+	uint64_t floor_ns = j->scan->emit->floor_ns,
+		 since_ns = j->since_ns ? j->since_ns : j->as_of_ns;
 
 	if (j->is_waited)
 		return 0;
-	return j->as_of_ns > floor_ns ? j->as_of_ns : floor_ns;
+	return since_ns > floor_ns ? since_ns : floor_ns;
 }
 
 static void job_done(struct io_job *base)
@@ -191,7 +194,7 @@ static void job_done(struct io_job *base)
 		if (j->maps_only && j->maps.size_bytes)
 			process_maps_anew(s->unwmaps, j->pid);
 		else if (!j->maps_only)
-			err = cmdline_log_take(s->args, j->pid, 0, &j->texts);
+			err = cmdline_log_take(s->args, j->pid, j->since_ns, &j->texts);
 		if (!err)
 			err = emit_maps(j, time_of(j));
 	}
@@ -207,9 +210,11 @@ static void job_given_up(struct io_job *base)
 	j->scan->unread_count++;
 }
 
-/* dir_fd is borrowed. */
-static int read_process(struct proc_scan *s, uint32_t pid, int dir_fd, bool maps_only)
+/* dir_fd is borrowed.  since_ns: as in struct proc_scan_job; then it is not waited for. */
+static int read_process(struct proc_scan *s, uint32_t pid, int dir_fd, bool maps_only,
+			uint64_t since_ns)
 {
+	bool waits = !maps_only && !since_ns;
 	struct proc_scan_job *j = calloc(1, sizeof(*j));
 	int err;
 
@@ -226,10 +231,11 @@ static int read_process(struct proc_scan *s, uint32_t pid, int dir_fd, bool maps
 				     .pid = pid,
 				     .dir_fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 0),
 				     .maps_only = maps_only,
-				     .is_waited = !maps_only,
+				     .since_ns = since_ns,
+				     .is_waited = waits,
 				     .texts = { .environment = s->args->environment } };
 	s->jobs = j;
-	err = io_timeout_run(s->io, &j->base, !maps_only, READ_NS);
+	err = io_timeout_run(s->io, &j->base, waits, READ_NS);
 	if (err == -EINPROGRESS) {
 		j->is_waited = false;
 	} else if (err == -EBUSY) {
@@ -320,7 +326,7 @@ static int scan_process(struct walk *w, int proc_fd, const char *name, uint32_t 
 	if (!err)
 		err = emit_namespaces(w, dir_fd, pid, pid);
 	if (!err)
-		err = read_process(w->scan, pid, dir_fd, false);
+		err = read_process(w->scan, pid, dir_fd, false, w->since_ns);
 	if (!err)
 		err = scan_threads(w, dir_fd, pid);
 	io_timeout_pass(w->scan->io);
@@ -336,7 +342,7 @@ static int scan_maps(struct proc_scan *s, int proc_fd, const char *name, uint32_
 	if (dir_fd < 0)
 		return 0;
 	process_maps_keep(s->unwmaps, pid);
-	err = read_process(s, pid, dir_fd, true);
+	err = read_process(s, pid, dir_fd, true, 0);
 	close(dir_fd);
 	return err;
 }
@@ -360,14 +366,35 @@ bool proc_scan_maps(struct proc_scan *s)
 	return true;
 }
 
-int proc_scan_run(struct proc_scan *s)
+static struct walk walk_of(struct proc_scan *s, uint64_t since_ns)
 {
-	struct walk w = {
+	return (struct walk){
 		.scan = s,
-		.rec = { .id = sink_side_id(s->emit) },
+		.rec = { .id = sink_side_id(s->emit), .time_ns = since_ns },
 		.boot_to_mono_ns = (int64_t)(clock_ns(CLOCK_BOOTTIME) - clock_ns(CLOCK_MONOTONIC)),
 		.ns_a_tick = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK),
+		.since_ns = since_ns,
 	};
+}
+
+int proc_scan_late(struct proc_scan *s, uint32_t pid, uint64_t time_ns)
+{
+	struct walk w = walk_of(s, time_ns > s->emit->floor_ns ? time_ns : s->emit->floor_ns);
+	int proc_fd = open("/proc", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
+	char name[16];
+
+	if (proc_fd < 0)
+		return -errno;
+	snprintf(name, sizeof(name), "%u", pid);
+	err = scan_process(&w, proc_fd, name, pid);
+	close(proc_fd);
+	outbuf_done(&w.text);
+	return err;
+}
+
+int proc_scan_run(struct proc_scan *s)
+{
+	struct walk w = walk_of(s, 0);
 	DIR *proc = opendir("/proc");
 	struct dirent *d;
 	uint32_t pid;

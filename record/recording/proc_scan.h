@@ -50,6 +50,11 @@ struct proc_scan {
 /* A process that ends while it is read is no error.  errno of /proc, or of the writer. */
 int proc_scan_run(struct proc_scan *s);
 /*
+ * A process that was selected as it ran: the same as of time_ns, its mappings and command line when they were read.  0 when
+ * it has ended; errno of the writer.
+ */
+int proc_scan_late(struct proc_scan *s, uint32_t pid, uint64_t time_ns);
+/*
  * Brings s->unwmaps alone up to date, as records were lost.  The answers come later.  False: an
  * earlier scan is not yet over.
  */

@@ -239,6 +239,7 @@ static void release(struct recording *r)
 	mapped_files_done(&r->buildids);
 	file_origin_done(&r->file_origin);
 	container_watch_done(&r->containers);
+	cgroup_selection_done(&r->selection);
 	jit_symbols_done(&r->jitfiles);
 	elf_reader_free(r->jit_reader);
 	elf_reader_free(r->store_reader);
@@ -420,8 +421,9 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 	r->notes.show = ui->note;
 	r->notes.show_arg = ui->arg;
 	r->file = r->segment.file = OUTPUT_FILE_NONE;
-	r->control.fd = r->manager.fd = r->epoll_fd = r->signal_fd = r->timer_fd =
-		r->targets.map_fd = -1;
+	r->control.fd = r->manager.fd = r->epoll_fd = r->signal_fd = r->timer_fd = -1;
+	r->targets = TARGETS_NONE;
+	r->selection.opts = opts;
 	for (i = 0; i < RECORD_PIDS_MAX; i++)
 		r->pid_fds[i] = -1;
 

@@ -64,6 +64,8 @@ static int on_event(void *arg, const struct event_header *ev)
 	size_t i;
 	int err;
 
+	if (ev->type == EBPREC_EV_TARGET)
+		return recording_selected(r, (const struct target_event *)ev);
 	if (ev->type == EBPREC_EV_CODE && r->runtimes) {
 		err = runtimes_code(r->runtimes, ev);
 		r->emit.account.broken_event_count += err == -EBADMSG;
@@ -168,9 +170,11 @@ static void note_cgroup(struct recording *r, const struct perf_event_header *h)
 {
 	const char *path = (const char *)(h + 1) + 8;
 
-	if (h->size > sizeof(*h) + 8 + SIDE_RECORD_TAIL_BYTES &&
-	    memchr(path, 0, h->size - sizeof(*h) - 8 - SIDE_RECORD_TAIL_BYTES))
-		container_watch_saw(&r->containers, path);
+	if (h->size <= sizeof(*h) + 8 + SIDE_RECORD_TAIL_BYTES ||
+	    !memchr(path, 0, h->size - sizeof(*h) - 8 - SIDE_RECORD_TAIL_BYTES))
+		return;
+	container_watch_saw(&r->containers, path);
+	recording_select_cgroup(r, le64_load((const uint8_t *)(h + 1)), path);
 }
 
 /*
@@ -229,7 +233,7 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 
 	if (h->type == PERF_RECORD_SAMPLE)
 		return on_sample(r, h);
-	if (!pid_namespace_wants(&r->pidns, h) || !targets_want(&r->targets, h))
+	if (!pid_namespace_wants(&r->pidns, h) || !targets_want(&r->targets, h, time_ns))
 		return 0;
 	if (h->type == PERF_RECORD_KSYMBOL)
 		note_symbol(r, h);
@@ -299,7 +303,7 @@ static int tick(struct recording *r)
 /* Reads the records since the last pass. */
 static int take_events(struct recording *r, bool last)
 {
-	uint64_t until_ns = UINT64_MAX;
+	uint64_t until_ns = UINT64_MAX, begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int err;
 
 	/*
@@ -315,8 +319,11 @@ static int take_events(struct recording *r, bool last)
 	 * copy_process() writes the FORK record (perf_event_fork()) before the child runs for the
 	 * first time.  So for each record of the child before this moment the fork is in a ring
 	 * that is read after it, and both are sorted by time.
+	 * A process that is selected as it runs is so by an event of the rings above, which had to come before.
 	 */
-	if (!last)
+	if (!last && r->targets.selects)
+		until_ns = begin_ns - LATE_NS;
+	else if (!last)
 		until_ns = clock_ns(CLOCK_MONOTONIC) - (r->targets.all ? 0 : LATE_NS);
 	if (!err)
 		err = sideband_drain(r->sideband);
@@ -374,15 +381,25 @@ static int write_notes(struct recording *r)
 	return err;
 }
 
+static void count_left_out(struct account *a, const uint64_t counts[EBPREC_EV_END])
+{
+	a->left_out_samples = counts[EBPREC_EV_CPU];
+	a->left_out_switches = counts[EBPREC_EV_SWITCH];
+	a->left_out_task_events = counts[EBPREC_EV_TASK];
+	a->left_out_marks = counts[EBPREC_EV_MARK];
+	a->left_out_rows = counts[EBPREC_EV_METRIC];
+}
+
 static int count_lost(struct recording *r)
 {
-	uint64_t lost[EBPREC_EV_END];
-	int err = bpf_ring_lost(r->rings, lost);
+	uint64_t counts[EBPREC_EV_COUNTS];
+	int err = bpf_ring_counts(r->rings, counts);
 
 	if (err)
 		return part_result(r, err, "cannot read how many events were lost",
 				   "the counts are as of when they could be read");
-	return sink_lost(&r->emit, lost, clock_ns(CLOCK_MONOTONIC));
+	count_left_out(&r->emit.account, counts + EBPREC_EV_END);
+	return sink_lost(&r->emit, counts, clock_ns(CLOCK_MONOTONIC));
 }
 
 int recording_flush(struct recording *r)

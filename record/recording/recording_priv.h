@@ -7,6 +7,7 @@
 
 #include "record/process/container/cgroup_age.h"
 #include "record/privsep/elf_reader.h"
+#include "record/process/container/cgroup_selection.h"
 #include "record/process/container/container_watch.h"
 #include "record/process/cmdline_log.h"
 #include "record/kernel/bpf_programs.h"
@@ -58,6 +59,7 @@ struct recording {
 	struct bpf_ring *rings; /* NULL without BPF */
 	struct realtime realtime;
 	struct targets targets;
+	struct cgroup_selection selection; /* with targets.selects */
 	struct pid_namespace pidns;
 	struct sideband *sideband;
 	uint64_t rescanned_ns; /* processes were read again, after losses */
@@ -126,6 +128,15 @@ const char *recording_cache_folder(const struct record_opts *o, char standard[PA
 int recording_give_up(struct recording *r, size_t i, int err);
 /* recording_start.c: all up to the moment when events flow and the file is in its place. */
 int recording_start(struct recording *r);
+/*
+ * recording_select.c: with targets.selects.  The processes that are there, once the programs that follow them run.  A
+ * failed look at the cgroups ends the recording, as there may be nothing to record.
+ */
+int recording_select(struct recording *r);
+/* A process was selected as it runs. */
+int recording_selected(struct recording *r, const struct target_event *ev);
+/* A cgroup was made; does nothing when none was named. */
+void recording_select_cgroup(struct recording *r, uint64_t id, const char *path);
 /* An embedded file. */
 int recording_embed(struct recording *r, uint64_t object, const char *name, const void *data,
 		    size_t size_bytes);

@@ -72,12 +72,12 @@ static int make_targets(struct recording *r)
 	unsigned i;
 	int err;
 
-	err = targets_init(&r->targets, o->system_wide, r->bpf);
+	err = targets_init(&r->targets, o->system_wide, o->selects, r->bpf);
 	if (err)
 		return note_fail(&r->notes, err, instrument_hint(err), "cannot use BPF");
 	for (i = 0; i < o->pid_count && !err; i++)
 		err = targets_add(&r->targets, o->pids[i]);
-	if (!o->system_wide && !o->pid_count && !err)
+	if (!o->system_wide && !o->selects && !o->pid_count && !err)
 		err = targets_add(&r->targets, (uint32_t)r->workload.pid);
 	if (err)
 		return note_fail(&r->notes, err, NULL, "cannot choose processes");
@@ -282,7 +282,8 @@ static int set_up_with_bpf(struct recording *r)
 		return err;
 	read_kernel(r);
 	make_walker(r);
-	return prepare(r);
+	err = prepare(r);
+	return err || !r->targets.selects ? err : recording_select(r);
 }
 
 /*
@@ -353,7 +354,7 @@ int recording_set_up(struct recording *r)
 	start_reopener(r);
 	if (r->opts->bpf) {
 		err = set_up_with_bpf(r);
-		if (!err || !is_bpfs_fault(err) || r->opts->marks.count)
+		if (!err || !is_bpfs_fault(err) || r->opts->marks.count || r->opts->selects)
 			return err;
 		memcpy(why, r->notes.failure, sizeof(why));
 		notes_forgive(&r->notes);

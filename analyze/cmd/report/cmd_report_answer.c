@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "analyze/input/capture_meta.h"
 #include "analyze/cmd/report/cmd_report_answer.h"
 
 #include <errno.h>
@@ -35,6 +36,7 @@ static void write_head(const struct report *r, size_t attr, FILE *to)
 	const struct capture_attr *attrs = capture_attrs(r->capture, &count);
 	const char *host = capture_feature_string(r->capture, PERFFILE_HOSTNAME);
 	const char *event = event_name(&attrs[attr]);
+	char *selected = capture_meta_selection(r->capture);
 
 	fprintf(to, "# %" PRIu64 " samples of '", r->picked);
 	message_escaped(to, event, strlen(event));
@@ -44,6 +46,11 @@ static void write_head(const struct report *r, size_t attr, FILE *to)
 	if (host && *host) {
 		fputs(", on ", to);
 		message_escaped(to, host, strlen(host));
+	}
+	if (selected) {
+		fputs(", of ", to);
+		message_escaped(to, selected, strlen(selected));
+		free(selected);
 	}
 	fputs("\n#\n", to);
 }
@@ -267,6 +274,15 @@ void cmd_report_answer_empty(const struct report *r, const struct report_opts *o
 		return;
 	}
 	if (!r->stats.event_samples) {
+		char *selected = capture_meta_selection(r->capture);
+
+		if (selected) {
+			message_note(
+				"'%s' has no samples of '%s': nothing of %s ran, or there was none",
+				opts->input, event, selected);
+			free(selected);
+			return;
+		}
 		message_note(
 			"'%s' has no samples of '%s': nothing ran for an entire period while it was "
 			"recorded (%srecord longer, or with a higher -F)",

@@ -89,13 +89,28 @@ static void show_window(struct text_table *v, const struct report *r, const stru
 		      filter_overlap_ns(filter, window.from_ns, window.to_ns));
 }
 
+/* Events of processes that were not selected, as the recorder's programs saw them. */
+static void show_left_out(struct text_table *v, const struct capture *c)
+{
+	struct capture_meta_value account = capture_meta_read(c, EBX_META_ACCOUNT),
+				  out = capture_meta_member(account, "left_out");
+	uint64_t samples, switches;
+
+	if (capture_meta_number(out, "samples", &samples) &&
+	    capture_meta_number(out, "switches", &switches)) {
+		text_table_number(v, "left_out_samples", samples);
+		text_table_number(v, "left_out_switches", switches);
+	}
+	capture_meta_free(account);
+}
+
 static void show_capture(struct text_table *v, const struct report *r, const char *path,
 			 const struct capture_attr *attr, const struct filter *filter)
 {
 	static const char *const kinds[] = { "ebprec", "perf", "perf pipe" };
 	uint64_t sample_ns, wall_ns;
 	uint32_t available, online;
-	char *command;
+	char *command, *selected = capture_meta_selection(r->capture);
 
 	text_table_section(v, "capture");
 	text_table_text(v, "file", path);
@@ -108,6 +123,11 @@ static void show_capture(struct text_table *v, const struct report *r, const cha
 	if (!feature_command_line(r->capture, &command)) {
 		text_table_text(v, "command", command);
 		free(command);
+	}
+	if (selected) {
+		text_table_text(v, "selected", selected);
+		show_left_out(v, r->capture);
+		free(selected);
 	}
 	if (r->scan.span_known) {
 		struct time_span span = r->scan.span;

@@ -137,6 +137,8 @@ static void edit_meta(struct scrub *s, char *text, size_t *size_bytes)
 		empty_value(s, "kernel_cmdline", text, size_bytes);
 	}
 	command_lines = s->stats.command_line_count; /* the others are none */
+	if ((s->opts.command_lines || s->opts.wanted[PSEUDONYM_CONTAINER]) && !s->learning)
+		empty_value(s, "selection", text, size_bytes);
 	if (s->opts.machine && !s->learning)
 		hide_machine(s, text, size_bytes);
 	if (s->opts.wanted[PSEUDONYM_CONTAINER] && !s->learning)

@@ -55,11 +55,14 @@ bool cgroup_paths_mount(const char *mountinfo, char *out, size_t out_bytes)
 	return false;
 }
 
+struct visitor {
+	int (*on)(void *arg, uint64_t id, const char *path, int fd);
+	void *arg;
+};
+
 /* fd is that of a folder, and taken; path is its path below the mount point, "" for the top. */
-static int walk(struct sink *e, struct container_watch *watch, int fd, char path[PATH_MAX],
-		unsigned depth)
+static int walk(const struct visitor *v, int fd, char path[PATH_MAX], unsigned depth)
 {
-	struct side_record r = { .id = sink_side_id(e) };
 	size_t length = strlen(path);
 	DIR *dir = fdopendir(fd);
 	struct dirent *d;
@@ -72,8 +75,7 @@ static int walk(struct sink *e, struct container_watch *watch, int fd, char path
 	}
 	/* On 64-bit kernels the inode number is the cgroup's id. */
 	if (!fstat(fd, &st))
-		err = sink_side(e, &r, side_record_cgroup(&r, st.st_ino, *path ? path : "/"));
-	container_watch_saw(watch, path);
+		err = v->on(v->arg, st.st_ino, path, fd);
 	while (!err && depth < DEPTH_MAX && (d = readdir(dir))) {
 		if (d->d_type != DT_DIR || !strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 			continue;
@@ -83,22 +85,53 @@ static int walk(struct sink *e, struct container_watch *watch, int fd, char path
 		if (child < 0)
 			continue; /* removed meanwhile */
 		snprintf(path + length, PATH_MAX - length, "/%s", d->d_name);
-		err = walk(e, watch, child, path, depth + 1);
+		err = walk(v, child, path, depth + 1);
 		path[length] = '\0';
 	}
 	closedir(dir);
 	return err;
 }
 
-int cgroup_paths_emit(struct sink *e, struct container_watch *watch)
+bool cgroup_paths_find(char out[PATH_MAX])
 {
 	struct outbuf mounts = { 0 };
+	bool found = !slurp("/proc/self/mountinfo", &mounts) && mounts.size_bytes &&
+		     cgroup_paths_mount((const char *)mounts.data, out, PATH_MAX);
+
+	outbuf_done(&mounts);
+	return found;
+}
+
+int cgroup_paths_each(int (*on)(void *arg, uint64_t id, const char *path, int fd), void *arg)
+{
+	const struct visitor v = { on, arg };
 	char mount[PATH_MAX], path[PATH_MAX] = "";
 	int fd = -1;
 
-	if (!slurp("/proc/self/mountinfo", &mounts) &&
-	    cgroup_paths_mount((const char *)mounts.data, mount, sizeof(mount)))
+	if (cgroup_paths_find(mount))
 		fd = open(mount, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	outbuf_done(&mounts);
-	return fd < 0 ? 0 : walk(e, watch, fd, path, 0);
+	return fd < 0 ? 0 : walk(&v, fd, path, 0);
+}
+
+struct emission {
+	struct sink *to;
+	struct container_watch *watch;
+};
+
+static int emit_path(void *arg, uint64_t id, const char *path, int fd)
+{
+	struct emission *e = arg;
+	struct side_record r = { .id = sink_side_id(e->to) };
+	int err = sink_side(e->to, &r, side_record_cgroup(&r, id, *path ? path : "/"));
+
+	(void)fd;
+	container_watch_saw(e->watch, path);
+	return err;
+}
+
+int cgroup_paths_emit(struct sink *e, struct container_watch *watch)
+{
+	struct emission to = { e, watch };
+
+	return cgroup_paths_each(emit_path, &to);
 }

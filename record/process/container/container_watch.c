@@ -149,6 +149,8 @@ static void set_name(struct container_watch *c, const char *only, const char *id
 							     name_bytes },
 			   entry));
 	settle(c, one);
+	if (c->on_name)
+		c->on_name(c->on_name_arg, id, name, name_bytes);
 }
 
 /* ---- what is read, in a thread ---- */
@@ -204,14 +206,12 @@ static uint32_t first_pid(int dir_fd, const char *path)
 
 static const char *mount_of(struct container_watch *c)
 {
-	struct outbuf mounts = { 0 };
 	char mount[PATH_MAX] = "";
 
-	if (!c->mount && !slurp("/proc/self/mountinfo", &mounts)) {
-		(void)cgroup_paths_mount((const char *)mounts.data, mount, sizeof(mount));
+	if (!c->mount) {
+		(void)cgroup_paths_find(mount);
 		c->mount = strdup(mount);
 	}
-	outbuf_done(&mounts);
 	return c->mount ? c->mount : "";
 }
 

@@ -32,6 +32,9 @@ struct container_watch {
 	struct writer *writer;     /* borrowed */
 	struct elf_reader *reader; /* of the engines' files; borrowed */
 	struct io_timeout *io;     /* borrowed: what strangers can make slow is read there */
+	/* A container's name was found; the name has a length.  May be NULL. */
+	void (*on_name)(void *arg, const char *id, const char *name, size_t name_bytes);
+	void *on_name_arg;
 	struct container_watch_one *list;
 	size_t count, room, unnamed_count;
 	uint64_t missed_count;     /* that are not looked for */

@@ -46,6 +46,14 @@ struct option {
 	const char *help;       /* one line, no full stop */
 };
 
+/* An entry of a macro that several tables have; the second one of a number within bounds. */
+#define OPTION(type, short_name, long_name, value_name, offset, help) \
+	OPTION_WITHIN(type, short_name, long_name, value_name, offset, 0, 0, help)
+#define OPTION_WITHIN(type, short_name, long_name, value_name, offset, min, max, help) \
+	{                                                                              \
+		type, short_name, long_name, value_name, offset, min, max, help        \
+	}
+
 #define OPTION_LIST_MAX 64
 struct option_list {
 	const char *values[OPTION_LIST_MAX]; /* borrowed from argv */

@@ -28,70 +28,32 @@ struct name_options {
 	}
 
 /* Where names are looked for. */
-#define NAMEOPTS_PLACES(at)                                                                        \
-	{ OPT_STRING,                                                                              \
-	  0,                                                                                       \
-	  "symfs",                                                                                 \
-	  "DIR",                                                                                   \
-	  (at) + offsetof(struct name_options, symfs),                                             \
-	  0,                                                                                       \
-	  0,                                                                                       \
-	  "look for files below DIR" },                                                            \
-		{ OPT_LIST,                                                                        \
-		  0,                                                                               \
-		  "debug-dir",                                                                     \
-		  "DIR",                                                                           \
-		  (at) + offsetof(struct name_options, debug_dirs),                                \
-		  0,                                                                               \
-		  0,                                                                               \
-		  "look for debug files in DIR, too (repeatable)" },                               \
-		{ OPT_STRING,                                                                      \
-		  0,                                                                               \
-		  "debuginfod",                                                                    \
-		  "URLS",                                                                          \
-		  (at) + offsetof(struct name_options, debuginfod),                                \
-		  0,                                                                               \
-		  0,                                                                               \
-		  "fetch what is missing from these servers (default: $DEBUGINFOD_URLS)" },        \
-		{ OPT_UINT,                                                                        \
-		  0,                                                                               \
-		  "debuginfod-time",                                                               \
-		  "S",                                                                             \
-		  (at) + offsetof(struct name_options, debuginfod_time_s),                         \
-		  1,                                                                               \
-		  86400,                                                                           \
-		  "give up fetching after S seconds (default: 60)" },                              \
-	{                                                                                          \
-		OPT_FLAG, 0, "offline", NULL, (at) + offsetof(struct name_options, offline), 0, 0, \
-			"ask no server, whatever the environment has"                              \
-	}
+#define NAMEOPTS_PLACES(at)                                                                      \
+	OPTION(OPT_STRING, 0, "symfs", "DIR", (at) + offsetof(struct name_options, symfs),       \
+	       "look for files below DIR"),                                                      \
+		OPTION(OPT_LIST, 0, "debug-dir", "DIR",                                          \
+		       (at) + offsetof(struct name_options, debug_dirs),                         \
+		       "look for debug files in DIR, too (repeatable)"),                         \
+		OPTION(OPT_STRING, 0, "debuginfod", "URLS",                                      \
+		       (at) + offsetof(struct name_options, debuginfod),                         \
+		       "fetch what is missing from these servers (default: $DEBUGINFOD_URLS)"),  \
+		OPTION_WITHIN(OPT_UINT, 0, "debuginfod-time", "S",                               \
+			      (at) + offsetof(struct name_options, debuginfod_time_s), 1, 86400, \
+			      "give up fetching after S seconds (default: 60)"),                 \
+		OPTION(OPT_FLAG, 0, "offline", NULL,                                             \
+		       (at) + offsetof(struct name_options, offline),                            \
+		       "ask no server, whatever the environment has")
 
-#define NAMEOPTS(at)                                                               \
-	{ OPT_FLAG,                                                                \
-	  0,                                                                       \
-	  "demangle",                                                              \
-	  NULL,                                                                    \
-	  (at) + offsetof(struct name_options, demangle),                          \
-	  0,                                                                       \
-	  0,                                                                       \
-	  "names as in the source; --no-demangle: as in the file" },               \
-		{ OPT_FLAG,                                                        \
-		  0,                                                               \
-		  "inline",                                                        \
-		  NULL,                                                            \
-		  (at) + offsetof(struct name_options, with_inlined),              \
-		  0,                                                               \
-		  0,                                                               \
-		  "inlined functions are frames, too (needs debug information)" }, \
-		{ OPT_FLAG,                                                        \
-		  0,                                                               \
-		  "function-addresses",                                            \
-		  NULL,                                                            \
-		  (at) + offsetof(struct name_options, function_addresses),        \
-		  0,                                                               \
-		  0,                                                               \
-		  "a function of a stripped file is FILE+0xADDRESS; "              \
-		  "--no-function-addresses: [FILE]" },                             \
+#define NAMEOPTS(at)                                                                          \
+	OPTION(OPT_FLAG, 0, "demangle", NULL, (at) + offsetof(struct name_options, demangle), \
+	       "names as in the source; --no-demangle: as in the file"),                      \
+		OPTION(OPT_FLAG, 0, "inline", NULL,                                           \
+		       (at) + offsetof(struct name_options, with_inlined),                    \
+		       "inlined functions are frames, too (needs debug information)"),        \
+		OPTION(OPT_FLAG, 0, "function-addresses", NULL,                               \
+		       (at) + offsetof(struct name_options, function_addresses),              \
+		       "a function of a stripped file is FILE+0xADDRESS; "                    \
+		       "--no-function-addresses: [FILE]"),                                    \
 		NAMEOPTS_PLACES(at)
 
 /* The arguments for resolver and report.  Embedded by the owner; name_roots_done(). */

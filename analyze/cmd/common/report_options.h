@@ -21,38 +21,20 @@ struct time_options {
 	struct option_pair between;
 };
 
-#define TIMEOPTS(at)                                                                                   \
-	{ OPT_STRING,                                                                                  \
-	  't',                                                                                         \
-	  "time",                                                                                      \
-	  "FROM,TO",                                                                                   \
-	  (at) + offsetof(struct time_options, time),                                                  \
-	  0,                                                                                           \
-	  0,                                                                                           \
-	  "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%; 13:05:10,"        \
-	  "13:05:11 by the clock (UTC)" },                                                             \
-		{ OPT_STRING,                                                                          \
-		  0,                                                                                   \
-		  "last",                                                                              \
-		  "SECONDS",                                                                           \
-		  (at) + offsetof(struct time_options, last),                                          \
-		  0,                                                                                   \
-		  0,                                                                                   \
-		  "only the last seconds, as 2s or 500ms" },                                           \
-		{ OPT_STRING,                                                                          \
-		  0,                                                                                   \
-		  "during",                                                                            \
-		  "SPAN",                                                                              \
-		  (at) + offsetof(struct time_options, during),                                        \
-		  0,                                                                                   \
-		  0,                                                                                   \
-		  "only while a span of that name was open ('ebprec marks' lists them); NAME#17: the " \
-		  "17th; slowest:NAME" },                                                              \
-	{                                                                                              \
-		OPT_PAIR, 0, "between", "MARK MARK",                                                   \
-			(at) + offsetof(struct time_options, between), 0, 0,                           \
-			"only from a mark of the first name or text to the next one of the second"     \
-	}
+#define TIMEOPTS(at)                                                                                        \
+	OPTION(OPT_STRING, 't', "time", "FROM,TO", (at) + offsetof(struct time_options, time),              \
+	       "970.25,971.5 as perf prints times; +1,+2 since the first sample; 10%-20%; 13:05:10,"        \
+	       "13:05:11 by the clock (UTC)"),                                                              \
+		OPTION(OPT_STRING, 0, "last", "SECONDS",                                                    \
+		       (at) + offsetof(struct time_options, last),                                          \
+		       "only the last seconds, as 2s or 500ms"),                                            \
+		OPTION(OPT_STRING, 0, "during", "SPAN",                                                     \
+		       (at) + offsetof(struct time_options, during),                                        \
+		       "only while a span of that name was open ('ebprec marks' lists them); NAME#17: the " \
+		       "17th; slowest:NAME"),                                                               \
+		OPTION(OPT_PAIR, 0, "between", "MARK MARK",                                                 \
+		       (at) + offsetof(struct time_options, between),                                       \
+		       "only from a mark of the first name or text to the next one of the second")
 
 struct task_options {
 	struct option_list comms, pids, tids;
@@ -60,53 +42,25 @@ struct task_options {
 };
 
 #define TASK_OPTIONS(at)                                                                          \
-	{ OPT_LIST,                                                                               \
-	  'c',                                                                                    \
-	  "comm",                                                                                 \
-	  "NAME,...",                                                                             \
-	  (at) + offsetof(struct task_options, comms),                                            \
-	  0,                                                                                      \
-	  0,                                                                                      \
-	  "only threads of these names; '!NAME,...': all but these" },                            \
-		{ OPT_LIST,                                                                       \
-		  'p',                                                                            \
-		  "pid",                                                                          \
-		  "PID,...",                                                                      \
-		  (at) + offsetof(struct task_options, pids),                                     \
-		  0,                                                                              \
-		  0,                                                                              \
-		  "only these processes" },                                                       \
-		{ OPT_LIST,                                                                       \
-		  0,                                                                              \
-		  "tid",                                                                          \
-		  "TID,...",                                                                      \
-		  (at) + offsetof(struct task_options, tids),                                     \
-		  0,                                                                              \
-		  0,                                                                              \
-		  "only these threads" },                                                         \
-	{                                                                                         \
-		OPT_SAME, 0, "comms", "comm", (at) + offsetof(struct task_options, comm_name), 0, \
-			0, NULL                                                                   \
-	}
+	OPTION(OPT_LIST, 'c', "comm", "NAME,...", (at) + offsetof(struct task_options, comms),    \
+	       "only threads of these names; '!NAME,...': all but these"),                        \
+		OPTION(OPT_LIST, 'p', "pid", "PID,...",                                           \
+		       (at) + offsetof(struct task_options, pids), "only these processes"),       \
+		OPTION(OPT_LIST, 0, "tid", "TID,...", (at) + offsetof(struct task_options, tids), \
+		       "only these threads"),                                                     \
+		OPTION(OPT_SAME, 0, "comms", "comm",                                              \
+		       (at) + offsetof(struct task_options, comm_name), NULL)
 
 struct group_options {
 	struct option_list cgroups, containers;
 };
 
-#define GROUPOPTS(at)                                                            \
-	{ OPT_LIST,                                                              \
-	  0,                                                                     \
-	  "cgroup",                                                              \
-	  "REGEX",                                                               \
-	  (at) + offsetof(struct group_options, cgroups),                        \
-	  0,                                                                     \
-	  0,                                                                     \
-	  "only threads in cgroups whose path matches; '!REGEX': in others" },   \
-	{                                                                        \
-		OPT_LIST, 0, "container", "REGEX",                               \
-			(at) + offsetof(struct group_options, containers), 0, 0, \
-			"only threads in containers whose name or id matches"    \
-	}
+#define GROUPOPTS(at)                                                                          \
+	OPTION(OPT_LIST, 0, "cgroup", "REGEX", (at) + offsetof(struct group_options, cgroups), \
+	       "only threads in cgroups whose path matches; '!REGEX': in others"),             \
+		OPTION(OPT_LIST, 0, "container", "REGEX",                                      \
+		       (at) + offsetof(struct group_options, containers),                      \
+		       "only threads in containers whose name or id matches")
 
 struct pick_options {
 	bool no_event_note; /* not an option: the answer is of all events, or of none */
@@ -127,106 +81,42 @@ struct pick_options {
 		.idle = true, .kernel_threads = true, .names = NAME_OPTIONS_DEFAULTS \
 	}
 
-#define PICKOPTS(at)                                                                       \
-	{ OPT_STRING,                                                                      \
-	  'e',                                                                             \
-	  "event",                                                                         \
-	  "EVENT",                                                                         \
-	  (at) + offsetof(struct pick_options, event),                                     \
-	  0,                                                                               \
-	  0,                                                                               \
-	  "count the samples of this event (default: the first)" },                        \
-		{ OPT_STRING,                                                              \
-		  0,                                                                       \
-		  "weight",                                                                \
-		  "BY",                                                                    \
-		  (at) + offsetof(struct pick_options, weight),                            \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "samples (the default), period, or time: nanoseconds" },                 \
-		TIMEOPTS((at) + offsetof(struct pick_options, when)),                      \
-		TASK_OPTIONS((at) + offsetof(struct pick_options, tasks)),                 \
-		{ OPT_LIST,                                                                \
-		  'C',                                                                     \
-		  "cpu",                                                                   \
-		  "CPU,...",                                                               \
-		  (at) + offsetof(struct pick_options, cpus),                              \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "only these CPUs, as 0-3,8" },                                           \
-		GROUPOPTS((at) + offsetof(struct pick_options, groups)),                   \
-		{ OPT_LIST,                                                                \
-		  0,                                                                       \
-		  "service",                                                               \
-		  "REGEX",                                                                 \
-		  (at) + offsetof(struct pick_options, services),                          \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "only services (systemd units, containers, comms) of such a name" },     \
-		{ OPT_STRING,                                                              \
-		  0,                                                                       \
-		  "service-rules",                                                         \
-		  "FILE",                                                                  \
-		  (at) + offsetof(struct pick_options, service_rules),                     \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "rules that name services: lines 'SERVICE unit:PATTERN ...'" },          \
-		{ OPT_LIST,                                                                \
-		  0,                                                                       \
-		  "dso",                                                                   \
-		  "REGEX",                                                                 \
-		  (at) + offsetof(struct pick_options, dsos),                              \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "only what was spent in files whose path matches" },                     \
-		{ OPT_LIST,                                                                \
-		  'S',                                                                     \
-		  "symbol",                                                                \
-		  "REGEX",                                                                 \
-		  (at) + offsetof(struct pick_options, symbols),                           \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "only what was spent in functions whose name matches" },                 \
-		{ OPT_LIST,                                                                \
-		  0,                                                                       \
-		  "parent",                                                                \
-		  "REGEX",                                                                 \
-		  (at) + offsetof(struct pick_options, parents),                           \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "only what was called, however far, by a function that matches" },       \
-		{ OPT_FLAG,                                                                \
-		  0,                                                                       \
-		  "idle",                                                                  \
-		  NULL,                                                                    \
-		  (at) + offsetof(struct pick_options, idle),                              \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "count the idle task, too; --no-idle: leave it out" },                   \
-		{ OPT_FLAG,                                                                \
-		  0,                                                                       \
-		  "kernel-threads",                                                        \
-		  NULL,                                                                    \
-		  (at) + offsetof(struct pick_options, kernel_threads),                    \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "count kernel threads, too; --no-kernel-threads: leave them out" },      \
-		{ OPT_STRING,                                                              \
-		  0,                                                                       \
-		  "hide",                                                                  \
-		  "FRAMES",                                                                \
-		  (at) + offsetof(struct pick_options, hide),                              \
-		  0,                                                                       \
-		  0,                                                                       \
-		  "leave out frames: interpreter, its own between those of the program" }, \
-		{ OPT_UINT,                                                                \
-		  'j',                                                                     \
-		  "jobs",                                                                  \
-		  "N",                                                                     \
-		  (at) + offsetof(struct pick_options, jobs),                              \
-		  1,                                                                       \
-		  64,                                                                      \
-		  "count with N threads (default: as many as CPUs, at most 8)" },          \
+#define PICKOPTS(at)                                                                             \
+	OPTION(OPT_STRING, 'e', "event", "EVENT", (at) + offsetof(struct pick_options, event),   \
+	       "count the samples of this event (default: the first)"),                          \
+		OPTION(OPT_STRING, 0, "weight", "BY",                                            \
+		       (at) + offsetof(struct pick_options, weight),                             \
+		       "samples (the default), period, or time: nanoseconds"),                   \
+		TIMEOPTS((at) + offsetof(struct pick_options, when)),                            \
+		TASK_OPTIONS((at) + offsetof(struct pick_options, tasks)),                       \
+		OPTION(OPT_LIST, 'C', "cpu", "CPU,...",                                          \
+		       (at) + offsetof(struct pick_options, cpus), "only these CPUs, as 0-3,8"), \
+		GROUPOPTS((at) + offsetof(struct pick_options, groups)),                         \
+		OPTION(OPT_LIST, 0, "service", "REGEX",                                          \
+		       (at) + offsetof(struct pick_options, services),                           \
+		       "only services (systemd units, containers, comms) of such a name"),       \
+		OPTION(OPT_STRING, 0, "service-rules", "FILE",                                   \
+		       (at) + offsetof(struct pick_options, service_rules),                      \
+		       "rules that name services: lines 'SERVICE unit:PATTERN ...'"),            \
+		OPTION(OPT_LIST, 0, "dso", "REGEX", (at) + offsetof(struct pick_options, dsos),  \
+		       "only what was spent in files whose path matches"),                       \
+		OPTION(OPT_LIST, 'S', "symbol", "REGEX",                                         \
+		       (at) + offsetof(struct pick_options, symbols),                            \
+		       "only what was spent in functions whose name matches"),                   \
+		OPTION(OPT_LIST, 0, "parent", "REGEX",                                           \
+		       (at) + offsetof(struct pick_options, parents),                            \
+		       "only what was called, however far, by a function that matches"),         \
+		OPTION(OPT_FLAG, 0, "idle", NULL, (at) + offsetof(struct pick_options, idle),    \
+		       "count the idle task, too; --no-idle: leave it out"),                     \
+		OPTION(OPT_FLAG, 0, "kernel-threads", NULL,                                      \
+		       (at) + offsetof(struct pick_options, kernel_threads),                     \
+		       "count kernel threads, too; --no-kernel-threads: leave them out"),        \
+		OPTION(OPT_STRING, 0, "hide", "FRAMES",                                          \
+		       (at) + offsetof(struct pick_options, hide),                               \
+		       "leave out frames: interpreter, its own between those of the program"),   \
+		OPTION_WITHIN(OPT_UINT, 'j', "jobs", "N",                                        \
+			      (at) + offsetof(struct pick_options, jobs), 1, 64,                 \
+			      "count with N threads (default: as many as CPUs, at most 8)"),     \
 		NAMEOPTS((at) + offsetof(struct pick_options, names))
 
 /* The values of the options for one capture.  Embedded by the owner; pick_options_done(). */

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/buildid.h"
 #include "format/base/cursor.h"
 
@@ -70,23 +71,12 @@ int buildid_from_notes(const void *notes, size_t size_bytes, struct buildid *out
 /* All of the span, or -EBADMSG when the file ends before. */
 static int read_span(int fd, void *buf, const struct span *s)
 {
-	size_t done_bytes = 0;
+	ssize_t n;
 
 	if (s->off_bytes > INT64_MAX - s->size_bytes)
 		return -EBADMSG;
-	while (done_bytes < s->size_bytes) {
-		ssize_t n = pread(fd, (char *)buf + done_bytes, s->size_bytes - done_bytes,
-				  (off_t)(s->off_bytes + done_bytes));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -EBADMSG;
-		done_bytes += (size_t)n;
-	}
-	return 0;
+	n = full_read_at(fd, buf, s->size_bytes, s->off_bytes);
+	return n < 0 ? (int)n : (size_t)n < s->size_bytes ? -EBADMSG : 0;
 }
 
 static int read_layout(int fd, struct layout *out)

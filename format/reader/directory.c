@@ -10,6 +10,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/cursor.h"
 #include "format/perf/perffile.h"
 
@@ -153,19 +154,11 @@ int directory_encoder_add(struct directory_encoder *e, const struct directory_it
 
 int directory_encoder_spill(struct directory_encoder *e, int fd)
 {
-	size_t done = 0;
-	ssize_t n;
+	int err = full_write_at(fd, e->items.data, e->items.size_bytes, e->spilled_bytes);
 
-	while (done < e->items.size_bytes) {
-		n = pwrite(fd, e->items.data + done, e->items.size_bytes - done,
-			   (off_t)(e->spilled_bytes + done));
-		if (!n)
-			return -EIO;
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	e->spilled_bytes += done;
+	if (err)
+		return err;
+	e->spilled_bytes += e->items.size_bytes;
 	e->items.size_bytes = 0;
 	return 0;
 }
@@ -173,20 +166,16 @@ int directory_encoder_spill(struct directory_encoder *e, int fd)
 /* The first size_bytes of the file behind the end of b. */
 static int add_file(struct buf *b, int fd, size_t size_bytes)
 {
-	size_t done = 0;
-	ssize_t n;
 	int err = buf_reserve(b, size_bytes);
+	ssize_t n;
 
-	while (!err && done < size_bytes) {
-		n = pread(fd, b->data + b->size_bytes, size_bytes - done, (off_t)done);
-		if (n > 0) {
-			b->size_bytes += (size_t)n;
-			done += (size_t)n;
-		} else if (!n || errno != EINTR) {
-			err = n ? -errno : -EIO;
-		}
-	}
-	return err;
+	if (err)
+		return err;
+	n = full_read_at(fd, b->data + b->size_bytes, size_bytes, 0);
+	if (n < 0 || (size_t)n < size_bytes)
+		return n < 0 ? (int)n : -EIO;
+	b->size_bytes += size_bytes;
+	return 0;
 }
 
 int directory_encoder_finish(const struct directory_encoder *e, int spill_fd, uint8_t **out,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/full_io.h"
 #include "format/base/base64.h"
 #include "format/base/crc32c.h"
 
@@ -138,7 +139,7 @@ static int copy_capture(struct window *w, const struct block *b, int fd, struct 
 		crc = crc32c(crc, chunk, size);
 		total += size;
 		at += chars;
-		ret = source_write_all(fd, chunk, size);
+		ret = full_write(fd, chunk, size);
 	}
 	free(chunk);
 	if (ret)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/buf.h"
 #include "format/reader/record_scan.h"
 #include "format/base/crc32c.h"
@@ -64,19 +65,12 @@ void pipe_reader_free(struct pipe_reader *f)
 /* The beginning is opened by the reader of files. */
 static int open_beginning(struct pipe_reader *f)
 {
-	int fd = memfd_create("ebprec-pipe", MFD_CLOEXEC), err = 0;
+	int fd = memfd_create("ebprec-pipe", MFD_CLOEXEC), err;
 	char path[32];
-	size_t done = 0;
-	ssize_t n;
 
 	if (fd < 0)
 		return -errno;
-	while (!err && done < f->known_bytes) {
-		n = write(fd, f->held.data + done, f->known_bytes - done);
-		if (n < 0 && errno != EINTR)
-			err = -errno;
-		done += n > 0 ? (size_t)n : 0;
-	}
+	err = full_write(fd, f->held.data, f->known_bytes);
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
 	if (!err)
 		err = capture_open(path, &f->capture, NULL);

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <unistd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
 #include "format/reader/ebx_records.h"
@@ -155,20 +156,11 @@ struct rebuild {
 
 static int put_at(struct rebuild *b, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
 {
-	while (size_bytes) {
-		ssize_t n = pwrite(b->fd, data, size_bytes, (off_t)off_bytes);
+	int err = full_write_at(b->fd, data, size_bytes, off_bytes);
 
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		data += n;
-		off_bytes += (uint64_t)n;
-		size_bytes -= (size_t)n;
-	}
-	if (off_bytes > b->end_bytes)
-		b->end_bytes = off_bytes;
-	return 0;
+	if (!err && off_bytes + size_bytes > b->end_bytes)
+		b->end_bytes = off_bytes + size_bytes;
+	return err;
 }
 
 static bool is_patch(const uint8_t *rec, size_t size_bytes)

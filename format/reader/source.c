@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/cursor.h"
 #include "format/perf/perffile.h"
 #include "format/reader/page_spool.h"
@@ -31,21 +32,6 @@ static int spool_create(void)
 	}
 	fd = memfd_create("ebprec-input", MFD_CLOEXEC);
 	return fd >= 0 ? fd : -errno;
-}
-
-int source_write_all(int fd, const uint8_t *data, size_t size_bytes)
-{
-	while (size_bytes) {
-		ssize_t n = write(fd, data, size_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		data += n;
-		size_bytes -= (size_t)n;
-	}
-	return 0;
 }
 
 /* A source that does not begin like one is no capture, however long it is: /dev/zero has no end. */
@@ -73,7 +59,7 @@ static int copy_all(int fd, struct source *s)
 			err = -errno;
 		if (n <= 0)
 			break;
-		err = source_write_all(s->fd, chunk, (size_t)n);
+		err = full_write(s->fd, chunk, (size_t)n);
 		s->size_bytes += (uint64_t)n;
 		if (!is_capture && s->size_bytes >= PERFFILE_PIPE_HEADER_BYTES) {
 			is_capture = begins_like_capture(s);
@@ -190,7 +176,7 @@ void source_refresh(struct source *s)
 size_t source_read(const struct source *s, uint64_t off_bytes, void *out, size_t size_bytes)
 {
 	uint64_t left = off_bytes < s->size_bytes ? s->size_bytes - off_bytes : 0;
-	size_t done = 0;
+	ssize_t n;
 
 	if (size_bytes > left)
 		size_bytes = (size_t)left;
@@ -199,17 +185,8 @@ size_t source_read(const struct source *s, uint64_t off_bytes, void *out, size_t
 			memcpy(out, s->data + off_bytes, size_bytes);
 		return size_bytes;
 	}
-	while (done < size_bytes) {
-		ssize_t n = pread(s->fd, (uint8_t *)out + done, size_bytes - done,
-				  (off_t)(off_bytes + done));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		done += (size_t)n;
-	}
-	return done;
+	n = full_read_at(s->fd, out, size_bytes, off_bytes);
+	return n < 0 ? 0 : (size_t)n;
 }
 
 void window_init(struct window *w, const struct source *s, size_t ahead_bytes)

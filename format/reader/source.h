@@ -38,9 +38,6 @@ void source_done(struct source *s);
 /* Updates the file's size; not while other threads read the source. */
 void source_refresh(struct source *s);
 
-/* Writes all of it into a temporary copy.  errno. */
-int source_write_all(int fd, const uint8_t *data, size_t size_bytes);
-
 /* Copies up to size_bytes from off_bytes; returns how many there were (fewer: the end, or an I/O
  * error, which readers of damaged files treat alike). */
 size_t source_read(const struct source *s, uint64_t off_bytes, void *out, size_t size_bytes);

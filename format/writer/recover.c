@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/vec.h"
 #include "format/perf/build_id_feature.h"
 #include "format/reader/capture_priv.h"
@@ -326,7 +327,7 @@ static int cover_gap(int fd, const struct gap *gap)
 			size -= EBX_PRIVATE_MIN_BYTES; /* so that the last one is long enough, too */
 		le32_store(head, PERFFILE_RECORD_PRIVATE);
 		le16_store(head + 6, (uint16_t)size);
-		err = writer_write_at(fd, head, size < sizeof(head) ? 8 : sizeof(head), off);
+		err = full_write_at(fd, head, size < sizeof(head) ? 8 : sizeof(head), off);
 	}
 	return err;
 }
@@ -395,7 +396,7 @@ int recovery_apply(struct recovery *r, int fd)
 	for (size_t i = 0; !err && i < r->gap_count; i++)
 		err = cover_gap(fd, &r->gaps[i]);
 	if (!err)
-		err = writer_write_at(fd, w->table.data, w->table.size_bytes, w->end_bytes);
+		err = full_write_at(fd, w->table.data, w->table.size_bytes, w->end_bytes);
 	if (!err)
 		err = finish(r);
 	if (!err && ftruncate(fd, (off_t)w->stats.file_bytes))

@@ -10,28 +10,13 @@
 
 #include <unistd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
 #include "format/base/vec.h"
 #include "format/reader/pipe_spool.h"
 
 #define PIPE_STEP_BYTES 4096 /* a write of at most this size into a pipe is atomic */
-
-int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes)
-{
-	while (size_bytes) {
-		ssize_t n = pwrite(fd, data, size_bytes, (off_t)off_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		data += n;
-		off_bytes += (uint64_t)n;
-		size_bytes -= (size_t)n;
-	}
-	return 0;
-}
 
 static int write_pipe(struct writer *w, const uint8_t *data, size_t size_bytes)
 {
@@ -58,7 +43,7 @@ int writer_put_at(struct writer *w, const uint8_t *data, size_t size_bytes, uint
 	int err;
 
 	if (!w->pipe)
-		return writer_write_at(w->fd, data, size_bytes, off_bytes);
+		return full_write_at(w->fd, data, size_bytes, off_bytes);
 	w->patch.size_bytes = 0;
 	err = pipe_spool_patch(&w->patch, data, size_bytes, off_bytes);
 	return err ? err : write_pipe(w, w->patch.data, w->patch.size_bytes);
@@ -70,7 +55,7 @@ static int put_data(struct writer *w, size_t data_bytes)
 	int err;
 
 	if (!w->pipe)
-		return writer_write_at(w->fd, w->out.data, w->out.size_bytes, w->end_bytes);
+		return full_write_at(w->fd, w->out.data, w->out.size_bytes, w->end_bytes);
 	err = write_pipe(w, w->out.data, data_bytes);
 	return err ? err
 		   : writer_put_at(w, w->out.data + data_bytes, w->out.size_bytes - data_bytes,
@@ -82,7 +67,7 @@ static int put_first_head(struct writer *w)
 	int err;
 
 	if (!w->pipe)
-		return writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+		return full_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
 	err = pipe_spool_begin(&w->patch, w->head.data, w->head.size_bytes);
 	return err ? err : write_pipe(w, w->patch.data, w->patch.size_bytes);
 }
@@ -394,10 +379,10 @@ void writer_undo(struct writer *w, uint64_t old_end_bytes)
 	w->stats.file_bytes = old_end_bytes + w->table.size_bytes;
 	if (w->pipe)
 		return;
-	(void)writer_write_at(w->fd, w->table.data, w->table.size_bytes, old_end_bytes);
+	(void)full_write_at(w->fd, w->table.data, w->table.size_bytes, old_end_bytes);
 	(void)!ftruncate(w->fd, (off_t)w->stats.file_bytes);
 	writer_update_head(w);
-	(void)writer_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
+	(void)full_write_at(w->fd, w->head.data, w->head.size_bytes, 0);
 }
 
 static struct flush_mark flush_begin(const struct writer *w)

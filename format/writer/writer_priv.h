@@ -78,9 +78,7 @@ struct writer {
 
 /* ---- writer.c ---- */
 
-/* Writes all bytes, or returns the error. */
-int writer_write_at(int fd, const uint8_t *data, size_t size_bytes, uint64_t off_bytes);
-/* The same in w's file; in a pipe as a patch. */
+/* Writes all bytes at a place of w's file, or returns the error; in a pipe as a patch. */
 int writer_put_at(struct writer *w, const uint8_t *data, size_t size_bytes, uint64_t off_bytes);
 /* Restores the file as it was when its data ended there: truncated, with table and head. */
 void writer_undo(struct writer *w, uint64_t old_end_bytes);

@@ -20,6 +20,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
 #include "record/base/cache_dir.h"
@@ -113,9 +114,9 @@ static int make_key(const struct kernel_symbols_index_source *s, uint8_t key[KEY
 
 static int read_exactly(int fd, void *to, size_t bytes, off_t off)
 {
-	ssize_t n = pread(fd, to, bytes, off);
+	ssize_t n = full_read_at(fd, to, bytes, (uint64_t)off);
 
-	return n < 0 ? -errno : (size_t)n == bytes ? 0 : -ENODATA;
+	return n < 0 ? (int)n : (size_t)n == bytes ? 0 : -ENODATA;
 }
 
 static int take_index(struct kernel_symbols_index *k, const uint8_t *p, size_t count,
@@ -252,9 +253,9 @@ static void write_file(int dir, const uint8_t head[HEAD_BYTES], const struct out
 	fd = openat(dir, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
 	if (fd < 0)
 		return;
-	good = write(fd, head, HEAD_BYTES) == HEAD_BYTES &&
-	       write(fd, index->data, index->size_bytes) == (ssize_t)index->size_bytes &&
-	       write(fd, text->data, text->size_bytes) == (ssize_t)text->size_bytes;
+	good = !full_write(fd, head, HEAD_BYTES) &&
+	       !full_write(fd, index->data, index->size_bytes) &&
+	       !full_write(fd, text->data, text->size_bytes);
 	good &= !close(fd);
 	if (!good || renameat(dir, temp, dir, NAME))
 		(void)unlinkat(dir, temp, 0);

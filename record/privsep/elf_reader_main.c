@@ -14,6 +14,7 @@
 #include "record/privsep/elf_reader_priv.h"
 #include "record/privsep/subprocess.h"
 #include "record/privsep/caps.h"
+#include "format/base/full_io.h"
 
 #define MEMORY_MAX (2ULL << 30) /* a file's .eh_frame, and its table, several times */
 
@@ -53,18 +54,6 @@ static int give_up_all(void)
 
 /* ---- serving ---- */
 
-static int send_bytes(const void *bytes, size_t count)
-{
-	ssize_t n;
-
-	for (size_t done = 0; done<count; done += n> 0 ? (size_t)n : 0) {
-		n = write(SUBPROCESS_FD, (const char *)bytes + done, count - done);
-		if (n < 0 && errno != EINTR)
-			return -errno;
-	}
-	return 0;
-}
-
 static int read_table(int fd, struct buf *out)
 {
 	struct module_table_view view;
@@ -93,9 +82,9 @@ static int answer_table(int fd)
 
 	head.err = read_table(fd, &table);
 	head.size_bytes = head.err ? 0 : (uint32_t)table.size_bytes;
-	err = send_bytes(&head, sizeof(head));
+	err = full_write(SUBPROCESS_FD, &head, sizeof(head));
 	if (!err)
-		err = send_bytes(table.data, head.size_bytes);
+		err = full_write(SUBPROCESS_FD, table.data, head.size_bytes);
 	buf_done(&table);
 	return err;
 }
@@ -105,7 +94,7 @@ static int answer_facts(int fd)
 	struct elf_facts facts;
 
 	elf_facts_read(fd, &facts);
-	return send_bytes(&facts, sizeof(facts));
+	return full_write(SUBPROCESS_FD, &facts, sizeof(facts));
 }
 
 static int answer_symbol(int fd)
@@ -123,7 +112,7 @@ static int answer_symbol(int fd)
 	file.size_bytes = place.err ? 0 : (uint64_t)st.st_size;
 	if (!place.err)
 		place.err = elf_symbol_offset(&file, name, &place.off_bytes);
-	return send_bytes(&place, sizeof(place));
+	return full_write(SUBPROCESS_FD, &place, sizeof(place));
 }
 
 static int answer_probe(int fd)
@@ -143,10 +132,10 @@ static int answer_probe(int fd)
 		if (!found.err)
 			found.err = elf_usdt_find(&file, ask.provider, ask.name, probe);
 		found.count = found.err ? 0 : probe->count;
-		err = send_bytes(&found, sizeof(found));
+		err = full_write(SUBPROCESS_FD, &found, sizeof(found));
 	}
 	if (!err)
-		err = send_bytes(probe->sites, found.count * sizeof(*probe->sites));
+		err = full_write(SUBPROCESS_FD, probe->sites, found.count * sizeof(*probe->sites));
 	free(probe);
 	return err;
 }
@@ -162,9 +151,9 @@ static int answer_jit(int fd)
 		return err;
 	head.complete = jitstrip(fd, &stripped, (size_t)limit.bytes);
 	head.size_bytes = outbuf_ok(&stripped) ? (uint32_t)stripped.size_bytes : 0;
-	err = send_bytes(&head, sizeof(head));
+	err = full_write(SUBPROCESS_FD, &head, sizeof(head));
 	if (!err)
-		err = send_bytes(stripped.data, head.size_bytes);
+		err = full_write(SUBPROCESS_FD, stripped.data, head.size_bytes);
 	outbuf_done(&stripped);
 	return err;
 }
@@ -217,9 +206,9 @@ static int answer_store(int fd)
 		head.err = store_file_parse((enum store_file)ask.form, (const char *)text.data,
 					    text.size_bytes, ask.key, add_entry, &entries);
 	head.size_bytes = outbuf_ok(&entries) ? (uint32_t)entries.size_bytes : 0;
-	err = send_bytes(&head, sizeof(head));
+	err = full_write(SUBPROCESS_FD, &head, sizeof(head));
 	if (!err)
-		err = send_bytes(entries.data, head.size_bytes);
+		err = full_write(SUBPROCESS_FD, entries.data, head.size_bytes);
 	outbuf_done(&text);
 	outbuf_done(&entries);
 	return err;
@@ -246,7 +235,7 @@ int elf_reader_serve(void)
 	while (!err && !subprocess_receive(SUBPROCESS_FD, &fd, &word, 1) && fd >= 0) {
 		err = answer(fd, word);
 		close(fd);
-		err = err ? err : send_bytes(ELF_READER_READY, 1);
+		err = err ? err : full_write(SUBPROCESS_FD, ELF_READER_READY, 1);
 	}
 	return err ? 1 : 0;
 }

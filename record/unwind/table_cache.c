@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "record/base/cache_dir.h"
+#include "format/base/full_io.h"
 
 #define SUFFIX        ".unw"
 #define TEMP_OLD_S    3600  /* its writer is gone */
@@ -236,22 +237,6 @@ static int make_room(struct table_cache *c, uint64_t more_bytes)
 
 /* ---- writing ---- */
 
-static int write_all(int fd, const struct buf *b)
-{
-	size_t done = 0;
-	ssize_t n;
-
-	while (done < b->size_bytes) {
-		n = write(fd, b->data + done, b->size_bytes - done);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 int table_cache_put(struct table_cache *c, const struct module_table_key *key,
 		    const struct module_table *t)
 {
@@ -268,7 +253,7 @@ int table_cache_put(struct table_cache *c, const struct module_table_key *key,
 	name_of(key, name);
 	snprintf(temp, sizeof(temp), CACHE_DIR_TEMP_PREFIX "%d-%u", (int)getpid(), c->temp_count++);
 	fd = openat(c->dir_fd, temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-	err = fd < 0 ? -errno : write_all(fd, &bytes);
+	err = fd < 0 ? -errno : full_write(fd, bytes.data, bytes.size_bytes);
 	if (fd >= 0 && close(fd) && !err)
 		err = -errno;
 	if (!err && renameat(c->dir_fd, temp, c->dir_fd, name))

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "analyze/base/result_file.h"
+#include "format/base/full_io.h"
 #include "format/base/crc32c.h"
 #include "format/base/cursor.h"
 #include "format/base/vec.h"
@@ -263,20 +264,6 @@ int push_batch_decode(const void *data, size_t size_bytes, struct push_batch *ou
 	return 0;
 }
 
-static int write_all(int fd, const uint8_t *data, size_t size_bytes)
-{
-	for (size_t done = 0; done < size_bytes;) {
-		ssize_t n = write(fd, data + done, size_bytes - done);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			return n ? -errno : -EIO;
-		done += (size_t)n;
-	}
-	return 0;
-}
-
 int push_batch_write(const struct push_batch *b, const char *path)
 {
 	struct outbuf bytes = { 0 };
@@ -286,7 +273,7 @@ int push_batch_write(const struct push_batch *b, const char *path)
 	if (!err)
 		err = result_file_open(path, &file);
 	if (!err) {
-		err = write_all(result_file_fd(file), bytes.data, bytes.size_bytes);
+		err = full_write(result_file_fd(file), bytes.data, bytes.size_bytes);
 		if (err)
 			result_file_abort(file);
 		else

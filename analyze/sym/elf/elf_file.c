@@ -11,6 +11,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/cursor.h"
 #include "format/base/mmap_array.h"
 #include "format/base/saturate.h"
@@ -226,25 +227,15 @@ const struct elf_file_segment *elf_file_segments(const struct elf_file *e, size_
 
 static int read_at(const struct elf_file *e, uint8_t *buf, uint64_t off_bytes, size_t size_bytes)
 {
-	size_t done_bytes = 0;
+	ssize_t n;
 
 	if (e->data) {
 		memcpy(buf, e->data + off_bytes, size_bytes);
 		return 0;
 	}
-	while (done_bytes < size_bytes) {
-		ssize_t n = pread(e->fd, buf + done_bytes, size_bytes - done_bytes,
-				  (off_t)(off_bytes + done_bytes));
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -EBADMSG; /* shorter than it was */
-		done_bytes += (size_t)n;
-	}
-	return 0;
+	n = full_read_at(e->fd, buf, size_bytes, off_bytes);
+	/* It may be shorter than it was. */
+	return n < 0 ? (int)n : (size_t)n < size_bytes ? -EBADMSG : 0;
 }
 
 int elf_file_check(const struct elf_file *e, const struct elf_file_section *s)

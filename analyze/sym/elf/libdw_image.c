@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "analyze/sym/elf/elf_file.h"
+#include "format/base/full_io.h"
 #include "format/base/cursor.h"
 
 #define IMAGE_MAX_BYTES (16ULL << 30)
@@ -25,21 +26,12 @@ void libdw_image_done(struct libdw_image *i)
 /* Missing bytes (the file was truncated meanwhile) stay zero. */
 static int read_span(int fd, struct libdw_image *i, uint64_t off_bytes, uint64_t size_bytes)
 {
+	ssize_t n;
+
 	if (off_bytes > i->size_bytes || size_bytes > i->size_bytes - off_bytes)
 		return 0; /* libdw does not believe it either */
-	while (size_bytes) {
-		ssize_t n = pread(fd, i->data + off_bytes, size_bytes, (off_t)off_bytes);
-
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return 0;
-		off_bytes += (uint64_t)n;
-		size_bytes -= (uint64_t)n;
-	}
-	return 0;
+	n = full_read_at(fd, i->data + off_bytes, size_bytes, off_bytes);
+	return n < 0 ? (int)n : 0;
 }
 
 static bool is_wanted(const struct elf_file_section *s)

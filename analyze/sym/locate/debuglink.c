@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/cursor.h"
 
 #define UNPACK_MEMORY_BYTES (128ULL << 20)
@@ -84,27 +85,19 @@ int debuglink_crc(int fd, uint32_t *out)
 	const size_t chunk_bytes = 1u << 18;
 	uint8_t *chunk = malloc(chunk_bytes);
 	uint32_t crc = 0;
-	off_t off = 0;
+	uint64_t off = 0;
 	ssize_t n;
-	int err = 0;
 
 	if (!chunk)
 		return -ENOMEM;
-	for (;;) {
-		n = pread(fd, chunk, chunk_bytes, off);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
+	while ((n = full_read_at(fd, chunk, chunk_bytes, off)) > 0) {
 		crc = lzma_crc32(chunk, (size_t)n, crc); /* the same polynomial */
-		off += n;
+		off += (uint64_t)n;
 	}
-	if (n < 0)
-		err = -errno;
 	free(chunk);
-	if (!err)
+	if (!n)
 		*out = crc;
-	return err;
+	return (int)n;
 }
 
 /* ---- MiniDebugInfo ---- */

@@ -11,6 +11,7 @@
 #include "analyze/sym/locate/debuginfod.h"
 #include "analyze/sym/locate/open_in_root.h"
 #include "format/os/clock.h"
+#include "format/base/full_io.h"
 
 /* ---- finding ---- */
 
@@ -62,18 +63,15 @@ static int fetch_text(const struct name_roots *roots, const struct buildid *id, 
 /* The file may grow or be cut meanwhile: what is there then is what was read. */
 static int read_bytes(int fd, size_t size_bytes, struct source_text *t)
 {
-	ssize_t n = 1;
+	ssize_t n;
 
 	t->bytes = malloc(size_bytes + 1);
 	if (!t->bytes)
 		return -ENOMEM;
-	while (n > 0 && t->size_bytes < size_bytes) {
-		n = pread(fd, t->bytes + t->size_bytes, size_bytes - t->size_bytes,
-			  (off_t)t->size_bytes);
-		if (n < 0)
-			return -errno;
-		t->size_bytes += (size_t)n;
-	}
+	n = full_read_at(fd, t->bytes, size_bytes, 0);
+	if (n < 0)
+		return (int)n;
+	t->size_bytes = (size_t)n;
 	t->bytes[t->size_bytes] = '\0';
 	return 0;
 }

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "format/base/full_io.h"
 #include "format/base/cursor.h"
 #include "format/unwind/eh_frame.h"
 #include "format/unwind/table/elf_sections.h"
@@ -55,7 +56,6 @@ static bool in_source(const struct elf_sections_source *s, uint64_t off_bytes, u
 static int read_at(const struct elf_sections_source *s, uint64_t off_bytes, void *to,
 		   size_t size_bytes)
 {
-	size_t done = 0;
 	ssize_t n;
 
 	if (!in_source(s, off_bytes, size_bytes))
@@ -65,18 +65,9 @@ static int read_at(const struct elf_sections_source *s, uint64_t off_bytes, void
 			memcpy(to, s->data + off_bytes, size_bytes);
 		return 0;
 	}
-	while (done < size_bytes) {
-		n = pread(s->fd, (uint8_t *)to + done, size_bytes - done,
-			  (off_t)(off_bytes + done));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		if (!n)
-			return -ENODATA; /* the file was truncated while it was read */
-		done += (size_t)n;
-	}
-	return 0;
+	n = full_read_at(s->fd, to, size_bytes, off_bytes);
+	/* It may have been truncated while it was read. */
+	return n < 0 ? (int)n : (size_t)n < size_bytes ? -ENODATA : 0;
 }
 
 /* Reads a stretch of the file into new memory, owned by the caller. */

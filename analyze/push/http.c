@@ -174,8 +174,8 @@ static bool set_body(const struct push_http *h, const struct push_request *r,
 static bool set_request(const struct push_http *h, const struct push_target *t,
 			const struct push_request *r, struct push_exchange *x)
 {
-	for (size_t i = 0; i < r->header_count; i++)
-		if (!add_header(h, x, r->headers[i]))
+	for (const char *const *header = r->headers; header && *header; header++)
+		if (!add_header(h, x, *header))
 			return false;
 	return add_header(h, x, "Expect:") && set_body(h, r, x) && add_secret(h, t, x->easy) &&
 	       set_trust(h, x->easy) && set_limits(h, r->body_bytes, x->easy) &&

@@ -269,11 +269,11 @@ static int send_part(struct push_sender *s, struct lane *l)
 	if (l->part == l->batch.part_count)
 		return finish_batch(s, l);
 	if (l->maybe_there && l->target->form->question) {
-		err = l->target->form->question(l->target, &l->batch, l->part, &l->request);
+		err = l->target->form->question(l->target, &l->batch, l->part, &l->request.url);
 		if (err != -ENOENT)
 			return err ? err : begin_exchange(s, l, STEP_QUESTION);
 	}
-	err = l->target->form->request(l->target, &l->batch, l->part, &l->request);
+	err = push_target_request(l->target, &l->batch, l->part, &l->request);
 	return err ? err : begin_exchange(s, l, STEP_PART);
 }
 

@@ -233,11 +233,10 @@ static const char *columns_of(const char *part)
 	return "host,sender,seq,t0,t1,rows,samples,weight,lost";
 }
 
-static int __attribute__((format(printf, 4, 5)))
-put_query(const struct push_target *t, const char *settings, struct push_request *out,
-	  const char *format, ...)
+static char *__attribute__((format(printf, 3, 4)))
+query_url(const struct push_target *t, const char *settings, const char *format, ...)
 {
-	char *sql, *escaped;
+	char *sql, *escaped, *url = NULL;
 	va_list args;
 	int size;
 
@@ -245,18 +244,13 @@ put_query(const struct push_target *t, const char *settings, struct push_request
 	size = vasprintf(&sql, format, args);
 	va_end(args);
 	if (size < 0)
-		return -ENOMEM;
+		return NULL;
 	escaped = push_target_escape(sql);
 	free(sql);
-	if (!escaped)
-		return -ENOMEM;
-	size = asprintf(&out->url, "%s/?%squery=%s", t->url, settings, escaped);
+	if (escaped && asprintf(&url, "%s/?%squery=%s", t->url, settings, escaped) < 0)
+		url = NULL;
 	free(escaped);
-	if (size < 0) {
-		out->url = NULL;
-		return -ENOMEM;
-	}
-	return 0;
+	return url;
 }
 
 /* Rows of the batch's parts of that name before this one. */
@@ -270,8 +264,7 @@ static uint64_t rows_before(const struct push_batch *b, size_t part)
 	return rows;
 }
 
-static int request(const struct push_target *t, const struct push_batch *b, size_t part,
-		   struct push_request *out)
+static char *url(const struct push_target *t, const struct push_batch *b, size_t part)
 {
 	const struct push_part *p = &b->parts[part];
 	char settings[PUSH_TEXT_MAX + 160] = "";
@@ -282,12 +275,8 @@ static int request(const struct push_target *t, const struct push_batch *b, size
 			 "async_insert=0&insert_deduplication_token=%016" PRIx64 "-%s-%" PRIu64
 			 "-%s-%" PRIu64 "&",
 			 b->sender, b->host, b->seq, p->name, rows_before(b, part));
-	out->body = p->body.data;
-	out->body_bytes = p->body.size_bytes;
-	out->gzip = true;
-	out->headers[out->header_count++] = "Content-Type: application/octet-stream";
-	return put_query(t, settings, out, "INSERT INTO %s.ebprec_%s (%s) FORMAT RowBinary",
-			 t->database, p->name, columns_of(p->name));
+	return query_url(t, settings, "INSERT INTO %s.ebprec_%s (%s) FORMAT RowBinary", t->database,
+			 p->name, columns_of(p->name));
 }
 
 char *push_clickhouse_quote(const char *text)
@@ -309,30 +298,32 @@ char *push_clickhouse_quote(const char *text)
 
 /* What replaces itself is sent again without asking. */
 static int question(const struct push_target *t, const struct push_batch *b, size_t part,
-		    struct push_request *out)
+		    char **out)
 {
 	bool is_samples = !strcmp(b->parts[part].name, "samples");
 	char *host;
-	int err;
 
 	if (!is_samples && strcmp(b->parts[part].name, "batches") != 0)
 		return -ENOENT;
 	host = push_clickhouse_quote(b->host);
 	if (!host)
 		return -ENOMEM;
-	err = put_query(t, "", out,
-			"SELECT count() FROM %s.ebprec_%s WHERE %s = toDateTime(%" PRIu64
-			") AND host = %s AND sender = %" PRIu64 " AND seq = %" PRIu64 " FORMAT TSV",
-			t->database, b->parts[part].name, is_samples ? "t" : "t0", b->from_s, host,
-			b->sender, b->seq);
+	*out = query_url(t, "",
+			 "SELECT count() FROM %s.ebprec_%s WHERE %s = toDateTime(%" PRIu64
+			 ") AND host = %s AND sender = %" PRIu64 " AND seq = %" PRIu64
+			 " FORMAT TSV",
+			 t->database, b->parts[part].name, is_samples ? "t" : "t0", b->from_s, host,
+			 b->sender, b->seq);
 	free(host);
-	return err;
+	return *out ? 0 : -ENOMEM;
 }
 
 const struct push_form push_clickhouse = {
 	.name = "clickhouse",
 	.about = "rows of samples, stacks and frames, and a ledger of batches",
 	.encode = encode,
-	.request = request,
+	.url = url,
+	.headers = { "Content-Type: application/octet-stream" },
+	.gzip = true,
 	.question = question,
 };

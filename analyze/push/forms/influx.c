@@ -60,21 +60,11 @@ static int encode(const struct push_interval *in, struct push_batch *b)
 	return b->bad ? -ENOMEM : 0;
 }
 
-static int request(const struct push_target *t, const struct push_batch *b, size_t part,
-		   struct push_request *out)
-{
-	out->url = strdup(t->url);
-	out->body = b->parts[part].body.data;
-	out->body_bytes = b->parts[part].body.size_bytes;
-	out->gzip = true;
-	out->headers[out->header_count++] = "Content-Type: text/plain; charset=utf-8";
-	return out->url ? 0 : -ENOMEM;
-}
-
 const struct push_form push_influx = {
 	.name = "influx",
 	.about = "tables of instruments as lines: InfluxDB, VictoriaMetrics",
 	.takes_metrics = true,
+	.headers = { "Content-Type: text/plain; charset=utf-8" },
+	.gzip = true,
 	.encode = encode,
-	.request = request,
 };

@@ -49,20 +49,10 @@ static int encode(const struct push_interval *in, struct push_batch *b)
 	return b->bad ? -ENOMEM : 0;
 }
 
-static int request(const struct push_target *t, const struct push_batch *b, size_t part,
-		   struct push_request *out)
-{
-	out->url = strdup(t->url);
-	out->body = b->parts[part].body.data;
-	out->body_bytes = b->parts[part].body.size_bytes;
-	out->headers[out->header_count++] = "Content-Type: application/json";
-	return out->url ? 0 : -ENOMEM;
-}
-
 const struct push_form push_json = {
 	.name = "json",
 	.about = "tables of instruments as JSON with sequence numbers",
 	.takes_metrics = true,
+	.headers = { "Content-Type: application/json" },
 	.encode = encode,
-	.request = request,
 };

@@ -414,15 +414,9 @@ static int encode(const struct push_interval *in, struct push_batch *b)
 	return b->bad ? -ENOMEM : 0;
 }
 
-static int request(const struct push_target *t, const struct push_batch *b, size_t part,
-		   struct push_request *out)
+static char *url(const struct push_target *t, const struct push_batch *b, size_t part)
 {
-	out->url = push_target_url(t, "/v1development/profiles");
-	out->body = b->parts[part].body.data;
-	out->body_bytes = b->parts[part].body.size_bytes;
-	out->gzip = true;
-	out->headers[out->header_count++] = "Content-Type: application/x-protobuf";
-	return out->url ? 0 : -ENOMEM;
+	return push_target_url(t, "/v1development/profiles");
 }
 
 /* ---- the answer ---- */
@@ -498,6 +492,8 @@ const struct push_form push_otlp = {
 	.name = "otlp",
 	.about = "OTLP profiles by HTTP: OpenTelemetry's collector, and what takes them",
 	.encode = encode,
-	.request = request,
+	.url = url,
+	.headers = { "Content-Type: application/x-protobuf" },
+	.gzip = true,
 	.rejected = rejected,
 };

@@ -161,24 +161,13 @@ static int encode_write(const struct push_interval *in, struct push_batch *b)
 	return b->bad ? -ENOMEM : 0;
 }
 
-static int request_write(const struct push_target *t, const struct push_batch *b, size_t part,
-			 struct push_request *out)
-{
-	out->url = strdup(t->url);
-	out->body = b->parts[part].body.data;
-	out->body_bytes = b->parts[part].body.size_bytes;
-	out->headers[out->header_count++] = "Content-Type: application/x-protobuf";
-	out->headers[out->header_count++] = "Content-Encoding: snappy";
-	out->headers[out->header_count++] = "X-Prometheus-Remote-Write-Version: 0.1.0";
-	return out->url ? 0 : -ENOMEM;
-}
-
 const struct push_form push_prometheus = {
 	.name = "prometheus",
 	.about = "tables of instruments by remote write: Prometheus, VictoriaMetrics",
 	.takes_metrics = true,
+	.headers = { "Content-Type: application/x-protobuf", "Content-Encoding: snappy",
+		     "X-Prometheus-Remote-Write-Version: 0.1.0" },
 	.encode = encode_write,
-	.request = request_write,
 };
 
 /* ---- text ---- */
@@ -276,23 +265,17 @@ static int encode_text(const struct push_interval *in, struct push_batch *b)
 }
 
 /* A group of its own for each host, which each interval replaces. */
-static int request_text(const struct push_target *t, const struct push_batch *b, size_t part,
-			struct push_request *out)
+static char *url_text(const struct push_target *t, const struct push_batch *b, size_t part)
 {
 	size_t bytes = strlen(t->url);
+	char *url;
 
 	while (bytes && t->url[bytes - 1] == '/')
 		bytes--;
-	if (asprintf(&out->url, "%.*s/metrics/job/ebprec/instance/%s", (int)bytes, t->url,
-		     b->host) < 0) {
-		out->url = NULL;
-		return -ENOMEM;
-	}
-	out->body = b->parts[part].body.data;
-	out->body_bytes = b->parts[part].body.size_bytes;
-	out->replaces = true;
-	out->headers[out->header_count++] = "Content-Type: text/plain; version=0.0.4";
-	return 0;
+	return asprintf(&url, "%.*s/metrics/job/ebprec/instance/%s", (int)bytes, t->url, b->host) <
+			       0
+		       ? NULL
+		       : url;
 }
 
 const struct push_form push_pushgateway = {
@@ -300,5 +283,7 @@ const struct push_form push_pushgateway = {
 	.about = "tables of instruments of the last interval: Prometheus' Pushgateway",
 	.takes_metrics = true,
 	.encode = encode_text,
-	.request = request_text,
+	.url = url_text,
+	.headers = { "Content-Type: text/plain; version=0.0.4" },
+	.replaces = true,
 };

@@ -186,36 +186,30 @@ static char *plain_name(const char *text)
 	return name;
 }
 
-static int request(const struct push_target *t, const struct push_batch *b, size_t part,
-		   struct push_request *out)
+static char *url(const struct push_target *t, const struct push_batch *b, size_t part)
 {
-	char *url = push_target_url(t, "/ingest"), *service = plain_name(b->parts[part].name),
-	     *host = plain_name(b->host);
-	int size = -1;
+	char *base = push_target_url(t, "/ingest"), *service = plain_name(b->parts[part].name),
+	     *host = plain_name(b->host), *to = NULL;
 
-	if (url && service && host)
-		size = asprintf(&out->url,
-				"%s%cname=%s%%7Bhost%%3D%s%%7D&from=%" PRIu64 "&until=%" PRIu64
-				"&format=pprof&spyName=ebprec",
-				url, strchr(url, '?') ? '&' : '?', service, host, b->from_s,
-				b->to_s > b->from_s ? b->to_s : b->from_s + 1);
-	free(url);
+	if (base && service && host &&
+	    asprintf(&to,
+		     "%s%cname=%s%%7Bhost%%3D%s%%7D&from=%" PRIu64 "&until=%" PRIu64
+		     "&format=pprof&spyName=ebprec",
+		     base, strchr(base, '?') ? '&' : '?', service, host, b->from_s,
+		     b->to_s > b->from_s ? b->to_s : b->from_s + 1) < 0)
+		to = NULL;
+	free(base);
 	free(service);
 	free(host);
-	if (size < 0) {
-		out->url = NULL;
-		return -ENOMEM;
-	}
-	out->body = b->parts[part].body.data;
-	out->body_bytes = b->parts[part].body.size_bytes;
-	out->gzip = out->is_gzip_file = true;
-	out->headers[out->header_count++] = "Content-Type: application/octet-stream";
-	return 0;
+	return to;
 }
 
 const struct push_form push_pyroscope = {
 	.name = "pyroscope",
 	.about = "a pprof of each service: Pyroscope",
 	.encode = encode,
-	.request = request,
+	.url = url,
+	.headers = { "Content-Type: application/octet-stream" },
+	.gzip = true,
+	.is_gzip_file = true,
 };

@@ -18,6 +18,21 @@ const struct push_form *push_form_at(size_t i)
 	return i < sizeof(forms) / sizeof(forms[0]) ? forms[i] : NULL;
 }
 
+int push_target_request(const struct push_target *t, const struct push_batch *b, size_t part,
+			struct push_request *out)
+{
+	const struct push_form *f = t->form;
+
+	*out = (struct push_request){ .url = f->url ? f->url(t, b, part) : strdup(t->url),
+				      .headers = f->headers,
+				      .body = b->parts[part].body.data,
+				      .body_bytes = b->parts[part].body.size_bytes,
+				      .gzip = f->gzip,
+				      .is_gzip_file = f->is_gzip_file,
+				      .replaces = f->replaces };
+	return out->url ? 0 : -ENOMEM;
+}
+
 static const struct push_form *find_form(const char *name, size_t size_bytes)
 {
 	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)

@@ -29,14 +29,13 @@ struct push_target {
 	uint64_t version;   /* of clickhouse: 24003 is 24.3; 0: not asked yet */
 };
 
-#define PUSH_HEADERS_MAX 6
+#define PUSH_HEADERS_MAX 4 /* and the NULL */
 
 /* What is asked of a server. */
 struct push_request {
-	char *url;                             /* owned */
-	const char *headers[PUSH_HEADERS_MAX]; /* static */
-	size_t header_count;
-	const void *body; /* borrowed; NULL: a GET */
+	char *url;                  /* owned */
+	const char *const *headers; /* static, NULL behind the last; NULL: none */
+	const void *body;           /* borrowed; NULL: a GET */
 	size_t body_bytes;
 	bool gzip;         /* the body is to be compressed */
 	bool is_gzip_file; /* and what is sent is such a file: no header names the encoding */
@@ -50,18 +49,22 @@ struct push_form {
 	bool takes_metrics; /* tables of instruments; else samples */
 	/* Adds the parts of an interval to a batch.  -ENOMEM. */
 	int (*encode)(const struct push_interval *in, struct push_batch *out);
-	/* The request that sends a part.  -ENOMEM. */
-	int (*request)(const struct push_target *t, const struct push_batch *b, size_t part,
-		       struct push_request *out);
-	/* Asks how many rows of the batch the server has of the kind of that part.  -ENOENT: sending it again changes nothing.
-	 * NULL: the server cannot be asked, and knows by itself what it has. */
+	/* Where a part is sent to; owned, NULL: no memory.  NULL: to the target's own address. */
+	char *(*url)(const struct push_target *t, const struct push_batch *b, size_t part);
+	const char *headers[PUSH_HEADERS_MAX]; /* of such requests; static, NULL behind the last */
+	bool gzip, is_gzip_file, replaces;     /* as a request has them */
+	/* What asks how many rows of the batch the server has of the kind of that part, owned.  -ENOENT: sending it again
+	 * changes nothing; -ENOMEM.  NULL: the server cannot be asked, and knows by itself what it has. */
 	int (*question)(const struct push_target *t, const struct push_batch *b, size_t part,
-			struct push_request *out);
+			char **url);
 	/* How many of a part the server did not take, by its answer of success, and its words.  NULL: success is all. */
 	uint64_t (*rejected)(const void *answer, size_t size_bytes, char *words,
 			     size_t words_bytes);
 };
 
+/* The request that sends a part, all zero before; body: of the batch.  -ENOMEM. */
+int push_target_request(const struct push_target *t, const struct push_batch *b, size_t part,
+			struct push_request *out);
 /* The forms; NULL behind the last. */
 const struct push_form *push_form_at(size_t i);
 

@@ -39,6 +39,7 @@ enum runtime_kind {
 	RUNTIME_PYTHON,
 	RUNTIME_OTHER, /* one that is not understood: of the description only eval is there */
 	RUNTIME_V8,
+	RUNTIME_JVM,
 };
 
 /* How the place in a frame's code is stored. */
@@ -94,6 +95,45 @@ struct runtime_v8_offsets {
 	__u16 wrapper_type;  /* of what that may be around the function; 0: it is not */
 };
 
+/*
+ * Fields of HotSpot's structs.  A JVM has a table of their offsets in its memory, gHotSpotVMStructs, which it fills in as it
+ * starts: the file has only which entry is of which field.
+ */
+enum runtime_jvm_field {
+	RUNTIME_JVM_ARRAY_COUNT, /* GrowableArrayBase::_len */
+	RUNTIME_JVM_ARRAY_DATA,
+	RUNTIME_JVM_HEAP_MEMORY, /* of a CodeHeap: a VirtualSpace */
+	RUNTIME_JVM_HEAP_SEGMENTS,
+	RUNTIME_JVM_HEAP_SHIFT,
+	RUNTIME_JVM_SPACE_LOW,
+	RUNTIME_JVM_SPACE_HIGH,
+	RUNTIME_JVM_BLOCK_USED, /* of HeapBlock::Header, with which a block begins */
+	RUNTIME_JVM_BLOB_NAME,
+	RUNTIME_JVM_BLOB_BYTES,
+	RUNTIME_JVM_BLOB_CODE,     /* an address, or an offset: blob_code_bytes */
+	RUNTIME_JVM_BLOB_FRAME,    /* words of a frame, with the return address */
+	RUNTIME_JVM_BLOB_COMPLETE, /* from here on in the code the frame is complete */
+	RUNTIME_JVM_NMETHOD_METHOD,
+	RUNTIME_JVM_METHOD_CONST,
+	RUNTIME_JVM_CONST_POOL,
+	RUNTIME_JVM_CONST_NAME,
+	RUNTIME_JVM_CONST_CODE_BYTES,
+	RUNTIME_JVM_POOL_COUNT,
+	RUNTIME_JVM_POOL_HOLDER,
+	RUNTIME_JVM_POOL_FILE,
+	RUNTIME_JVM_KLASS_NAME,
+	RUNTIME_JVM_SYMBOL_BYTES,
+	RUNTIME_JVM_SYMBOL_BODY,
+	RUNTIME_JVM_FIELDS
+};
+
+struct runtime_jvm_structs {
+	__u16 entry[RUNTIME_JVM_FIELDS]; /* of the table */
+	/* Sizes: of a block's head, and where bytecode and entries of the pool begin.  block_bytes 0: nothing is known. */
+	__u16 block_bytes, const_bytes, pool_bytes;
+	__u8 blob_code_bytes, blob_complete_bytes; /* 8 or 4; 4 or 2 */
+};
+
 /* Code of the interpreter that runs the program, one entry of it a native frame. */
 struct runtime_range {
 	__u64 start, size_bytes;
@@ -103,14 +143,16 @@ struct runtime_desc {
 	__u32 kind; /* enum runtime_kind */
 	__u32 zero;
 	struct runtime_range eval[RUNTIME_EVAL_RANGES];
-	__u64 state; /* _PyRuntime */
-	__u64 code_type, text_type, bytes_type;
+	__u64 state;     /* _PyRuntime; of a JVM its table of structs */
+	__u64 code_type; /* of a JVM: where CodeCache::_heaps is */
+	__u64 text_type, bytes_type;
 	union {
 		struct {
 			struct runtime_python_offsets python;
 			__u16 pad[3];
 		};
 		struct runtime_v8_offsets v8;
+		struct runtime_jvm_structs jvm;
 	};
 };
 
@@ -150,7 +192,7 @@ struct runtime_early {
 /* An entry without any frame. */
 #define RUNTIME_FRAME_NOTHING (1ULL << 62)
 /*
- * A word of a function of V8's has the index of its native frame.  The frame's place becomes the function's, or, with
+ * A word of a function of V8's, or of a method of Java, has the index of its native frame.  The frame's place becomes the function's, or, with
  * RUNTIME_FRAME_BEHIND, the function called what runs there.  The low bits of the native address stand where others
  * have the instruction, for the frames may have been found anew.
  */
@@ -192,6 +234,7 @@ struct runtime_code_event {
 _Static_assert(sizeof(struct runtime_range) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_v8_offsets) == 42, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_jvm_structs) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_desc) == 128, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");

@@ -12,6 +12,7 @@
 #define COPY_BUFFER_BYTES COPY_MAX_BYTES
 #define WALK_FRAMES_MAX   CPU_SAMPLE_MAX
 #define RUNTIME_WALK_MAX  RUNTIME_SAMPLE_MAX
+#define WALK_STEPS_JVM
 #include "bpf/lib/stack_copy.bpf.h"
 #include "bpf/lib/unwind.bpf.h"
 #include "bpf/runtime/runtimes.bpf.h"

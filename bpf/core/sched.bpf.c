@@ -24,6 +24,7 @@
 #include "bpf/lib/common.bpf.h" /* first: <linux/bpf.h> and the helpers */
 
 #define COPY_BUFFER_BYTES SWITCH_COPY_BYTES
+#define WALK_STEPS_JVM
 #include "bpf/lib/stack_copy.bpf.h"
 #include "bpf/lib/stacks.bpf.h"
 #include "bpf/runtime/runtimes.bpf.h"

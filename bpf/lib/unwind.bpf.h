@@ -56,6 +56,8 @@ struct walk_state {
 	__u32 map_at;  /* the mapping of the frame before: most often it is this one's */
 	__u32 runtime; /* as in struct walk_proc */
 	__u64 runtime_base;
+	__u32 jvm;         /* WALK_JVM_* */
+	__u32 jvm_heaps;   /* its code heaps were read anew in this walk */
 	__u64 window_addr; /* of window[0] */
 	__u64 word[2];     /* the word that walk_fetch() read */
 	__u8 window[WINDOW_BYTES];
@@ -63,14 +65,20 @@ struct walk_state {
 	 * bytes together. */
 	__u8 call[8], code[PROLOGUE_BYTES];
 	__u64 frames[WALK_FRAMES_MAX];
-	/* By which a step from that frame was made, | WALK_FP_*; 0: it was not made by the frame pointer. */
+	/*
+	 * By which a step from that frame was made, | WALK_FP_*; 0: it was not made by the frame pointer.  With
+	 * WALK_FP_METHOD: the Method of Java that the frame is of.
+	 */
 	__u64 fps[WALK_FRAMES_MAX];
 };
 
 /* pc is in code without a file; pc is where the thread is, and not a return address. */
-enum { WALK_FP_MADE = 1, WALK_FP_EXACT = 2, WALK_FP_BITS = 7 };
+enum { WALK_FP_MADE = 1, WALK_FP_EXACT = 2, WALK_FP_METHOD = 4, WALK_FP_BITS = 7 };
 
 enum { WALK_BY_CFI = 1, WALK_BY_FP = 2 };
+
+/* The JVM of the process, for bpf/runtime/jvm.bpf.h; STUCK: a frame in its code is not as it has to be. */
+enum { WALK_JVM_NEW, WALK_JVM_KNOWN, WALK_JVM_UNKNOWN, WALK_JVM_STUCK };
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -360,6 +368,29 @@ static __always_inline void walk_store_fp(struct walk_state *w, const struct wal
 		    (w->regs.flags & UNWIND_F_CALLER ? 0 : WALK_FP_EXACT);
 }
 
+#ifdef WALK_STEPS_JVM /* the program includes bpf/runtime/jvm.bpf.h */
+int runtime_jvm_step(__u32 is_exact);
+#endif
+
+/* A step in code that a JVM made, whose frames have no frame pointer.  True: it is such code, and w->why is its result. */
+static __always_inline bool walk_by_jvm(struct walk_state *w)
+{
+#ifdef WALK_STEPS_JVM
+	if (!w->runtime)
+		return false;
+	w->why = UNWIND_OK;
+	if (!runtime_jvm_step(!(w->regs.flags & UNWIND_F_CALLER))) {
+		w->how |= WALK_BY_CFI; /* by tables: the JVM's */
+		return true;
+	}
+	/* A method has something else in rbp than a frame pointer, most often. */
+	w->why = UNWIND_NO_CFI;
+	return w->jvm == WALK_JVM_STUCK;
+#else
+	return false;
+#endif
+}
+
 /*
  * A step by the frame pointer, to be believed when its pc turns out to be code.  stepped: the step to here was
  * one, too; a chain of frame pointers ends with 0.
@@ -410,6 +441,9 @@ __attribute__((noinline)) int walk_one(__u32 index)
 	w->frames[n] = w->regs.pc;
 	w->fps[n] = 0;
 	w->n = n + 1;
+	/* Without a mapping, too: a JVM may have made room for code a moment ago. */
+	if ((!m || m->kind == WALK_MADE) && walk_by_jvm(w))
+		return w->why != UNWIND_OK;
 	if (!m || m->kind == WALK_PENDING) {
 		w->why = m ? UNWIND_NO_TABLE : UNWIND_NO_MAPPING;
 		return 1;
@@ -496,7 +530,8 @@ static __always_inline void walk_start(struct walk_state *w)
 	w->why = UNWIND_OK;
 	w->guessed = 0;
 	w->map_count = 0;
-	w->runtime = 0;
+	w->runtime = w->jvm_heaps = 0;
+	w->jvm = WALK_JVM_NEW;
 	w->window_addr = NO_WINDOW;
 	w->fps[0] = 0;
 }

@@ -186,6 +186,23 @@ static __always_inline __u64 runtime_word(__u64 addr)
 	return bpf_probe_read_user(&word, sizeof(word), (const void *)addr) ? 0 : word;
 }
 
+/* Whether a call stands before addr: on x86 its first byte by the lengths that calls have, else bl or blr. */
+__attribute__((noinline)) int runtime_is_behind_call(__u64 addr)
+{
+	__u8 code[8] = {};
+	__u32 word;
+
+	if (bpf_probe_read_user(code, sizeof(code), (const void *)(addr - 8)))
+		return 0;
+	if (UNWIND_HERE == UNWIND_AARCH64) {
+		word = code[4] | code[5] << 8 | code[6] << 16 | (__u32)code[7] << 24;
+		return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000;
+	}
+	return code[3] == 0xe8 || (code[6] == 0xff && (code[7] & 0x38) == 0x10) ||
+	       (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
+	       (code[2] == 0xff && (code[3] & 0x38) == 0x10);
+}
+
 static __always_inline __u64 runtime_thread_pointer(void)
 {
 	return thread_pointer((void *)bpf_get_current_task_btf());

@@ -4,6 +4,7 @@
 #define EBPREC_BPF_RUNTIME_RUNTIMES_H
 
 #include "bpf/lib/unwind.bpf.h"
+#include "bpf/runtime/jvm.bpf.h"
 #include "bpf/runtime/python.bpf.h"
 #include "bpf/runtime/v8.bpf.h"
 
@@ -111,23 +112,6 @@ static long runtimes_see_map(struct task_struct *task, struct vm_area_struct *vm
 	return 0;
 }
 
-/* Whether a call stands before addr: on x86 its first byte by the lengths that calls have, else bl or blr. */
-__attribute__((noinline)) int runtime_is_behind_call(__u64 addr)
-{
-	__u8 code[8] = {};
-	__u32 word;
-
-	if (bpf_probe_read_user(code, sizeof(code), (const void *)(addr - 8)))
-		return 0;
-	if (UNWIND_HERE == UNWIND_AARCH64) {
-		word = code[4] | code[5] << 8 | code[6] << 16 | (__u32)code[7] << 24;
-		return word >> 26 == 0x25 || (word & 0xfffffc1f) == 0xd63f0000;
-	}
-	return code[3] == 0xe8 || (code[6] == 0xff && (code[7] & 0x38) == 0x10) ||
-	       (code[5] == 0xff && (code[6] & 0x38) == 0x10) ||
-	       (code[2] == 0xff && (code[3] & 0x38) == 0x10);
-}
-
 /* The first return address on the stack that is of other code than what is near pc. */
 static __always_inline __u64 runtimes_caller(struct walk_state *w)
 {
@@ -217,8 +201,11 @@ static __always_inline struct runtime_state *runtimes_take(struct walk_state *w)
 	d = runtime_desc_of(s);
 	if (!d)
 		return NULL;
-	if (d->kind == RUNTIME_V8) {
-		runtime_v8_walk(s);
+	if (d->kind == RUNTIME_V8 || d->kind == RUNTIME_JVM) {
+		if (d->kind == RUNTIME_V8)
+			runtime_v8_walk(s);
+		else
+			runtime_jvm_walk(s);
 		if (!s->n && s->why == RUNTIME_COMPLETE)
 			return NULL;
 	} else if (w->why == UNWIND_COMPLETE && !runtime_is_running()) {

@@ -9,10 +9,12 @@
 
 #define INTERPRETED_CODE_PYTHON     "[python]"
 #define INTERPRETED_CODE_JAVASCRIPT "[javascript]"
+#define INTERPRETED_CODE_JAVA       "[java]"
 
 static inline bool interpreted_code_is_file(const char *path)
 {
-	return !strcmp(path, INTERPRETED_CODE_PYTHON) || !strcmp(path, INTERPRETED_CODE_JAVASCRIPT);
+	return !strcmp(path, INTERPRETED_CODE_PYTHON) ||
+	       !strcmp(path, INTERPRETED_CODE_JAVASCRIPT) || !strcmp(path, INTERPRETED_CODE_JAVA);
 }
 
 #endif

@@ -209,8 +209,8 @@ static bool is_bool(const bool *b)
 
 static bool is_runtime(const struct elf_runtime *p)
 {
-	return p->state <= ELF_RUNTIME_THREADED && p->kind <= RUNTIME_V8 &&
-	       p->desc.kind <= RUNTIME_V8 &&
+	return p->state <= ELF_RUNTIME_THREADED && p->kind <= RUNTIME_JVM &&
+	       p->desc.kind <= RUNTIME_JVM &&
 	       (p->state != ELF_RUNTIME_UNDERSTOOD || (p->kind && p->desc.kind == p->kind));
 }
 

@@ -139,6 +139,17 @@ static bool are_readable(const struct runtime_code_event *ev)
 	       is_readable(&ev->file, ev->file_text, sizeof(ev->file_text));
 }
 
+/* Whether the texts of a method and its class, as far as they are there, may be such; their characters are bytes. */
+static bool are_readable_bytes(const struct runtime_code_event *ev)
+{
+	return ev->name.char_bytes == 1 && ev->qualname.char_bytes == 1 &&
+	       ev->file.char_bytes == 1 &&
+	       is_name(&ev->name, ev->name_text, sizeof(ev->name_text)) &&
+	       ev->qualname.char_count &&
+	       is_readable(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
+	       is_readable(&ev->file, ev->file_text, sizeof(ev->file_text));
+}
+
 /* A qualified name ends with the name, behind a dot, or is it.  Names that were cut are not looked at. */
 static bool agree(const char *qualname, const char *name)
 {
@@ -263,6 +274,60 @@ static int take_function(struct code_names *c, struct code_name *n,
 	return err;
 }
 
+/* Bytes of an event's text, of which those behind do not fit.  Owned; NULL: no memory. */
+static char *bytes_of(const struct runtime_text *head, const uint8_t *text, size_t room_bytes)
+{
+	bool cut = head->char_count > room_bytes;
+	size_t have = cut ? room_bytes : head->char_count;
+	char *out = NULL;
+
+	while (cut && have && text[have - 1] & 0x80) /* no part of a character */
+		have--;
+	if (asprintf(&out, "%.*s%s", (int)have, (const char *)text, cut ? "..." : "") < 0)
+		return NULL;
+	return out;
+}
+
+/*
+ * Fills in the texts of a method: name, qualname has its class as the JVM calls it (java/util/List), and file is without folders.
+ * They are UTF-8 but for characters above 0xffff, and NUL.
+ */
+static int take_method(struct code_name *n, const struct runtime_code_event *ev)
+{
+	char *name = bytes_of(&ev->name, ev->name_text, sizeof(ev->name_text));
+	char *class_name = bytes_of(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text));
+	bool has_file = ev->file.char_count;
+	int err = -ENOMEM;
+
+	n->file = bytes_of(&ev->file, ev->file_text, sizeof(ev->file_text));
+	for (char *c = class_name; c && *c; c++)
+		*c = *c == '/' ? '.' : *c;
+	if (name && class_name && n->file) {
+		err = are_readable_bytes(ev) ? 0 : -EBADMSG;
+		if (!err && asprintf(&n->name, "java::%s.%s%s%s%s", class_name, name,
+				     has_file ? " (" : "", n->file, has_file ? ")" : "") < 0) {
+			n->name = NULL;
+			err = -ENOMEM;
+		}
+	}
+	free(name);
+	free(class_name);
+	return err;
+}
+
+static int take_names(struct code_names *c, struct code_name *n,
+		      const struct runtime_code_event *ev, uint32_t kind)
+{
+	switch (kind) {
+	case RUNTIME_V8:
+		return take_function(c, n, ev);
+	case RUNTIME_JVM:
+		return take_method(n, ev);
+	default:
+		return take_texts(n, ev);
+	}
+}
+
 int code_names_add(struct code_names *c, const struct runtime_code_event *ev, uint32_t kind,
 		   uint32_t version)
 {
@@ -287,7 +352,7 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 	n->version = version;
 	n->line_bytes = ev->line_bytes;
 	memcpy(n->lines, ev->lines, ev->line_bytes);
-	err = kind == RUNTIME_V8 ? take_function(c, n, ev) : take_texts(n, ev);
+	err = take_names(c, n, ev, kind);
 	if (!err)
 		err = fair_share_take(&c->held, HELD_MAX_BYTES, ev->pid, ev->user, bytes);
 	if (err) {

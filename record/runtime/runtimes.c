@@ -39,7 +39,7 @@ static void name_file(struct code_names *c, const char *path)
 
 static struct code_names *names_of(struct runtimes *r, uint32_t kind)
 {
-	return kind == RUNTIME_V8 ? &r->javascript : &r->python;
+	return kind == RUNTIME_V8 ? &r->javascript : kind == RUNTIME_JVM ? &r->java : &r->python;
 }
 
 int runtimes_new(struct sink *emit, struct notes *notes, struct io_timeout *io,
@@ -55,6 +55,7 @@ int runtimes_new(struct sink *emit, struct notes *notes, struct io_timeout *io,
 	name_file(&r->python, INTERPRETED_CODE_PYTHON);
 	name_file(&r->javascript, INTERPRETED_CODE_JAVASCRIPT);
 	r->javascript.sources.io = io;
+	name_file(&r->java, INTERPRETED_CODE_JAVA);
 	r->descs_fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_runtimes", sizeof(uint32_t),
 			   sizeof(struct runtime_desc), RUNTIME_DESCS);
 	r->codes_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_codes", RUNTIME_CODE_KEY_BYTES,
@@ -104,6 +105,7 @@ void runtimes_free(struct runtimes *r)
 	u64map_done(&r->by_file);
 	code_names_done(&r->python);
 	code_names_done(&r->javascript);
+	code_names_done(&r->java);
 	free(r);
 }
 
@@ -123,7 +125,9 @@ static const char *state_text(uint32_t state)
 
 static void warn_not_understood(struct runtimes *r, const char *path, const struct elf_runtime *p)
 {
-	uint32_t bit = 1u << (p->state + (p->kind == RUNTIME_V8 ? 16 : 0));
+	uint32_t bit = 1u << (p->state + (p->kind == RUNTIME_V8    ? 16
+					  : p->kind == RUNTIME_JVM ? 8
+								   : 0));
 
 	if (r->warned & bit)
 		return;
@@ -131,6 +135,11 @@ static void warn_not_understood(struct runtimes *r, const char *path, const stru
 	if (p->kind == RUNTIME_V8) {
 		note(r->notes, NOTE_WARNING, "cannot name functions of V8 in '%s': %s, skipping",
 		     path, "its objects are not those of node 18 to 26");
+		return;
+	}
+	if (p->kind == RUNTIME_JVM) {
+		note(r->notes, NOTE_WARNING, "cannot read frames of Java in '%s': %s, skipping",
+		     path, "only those of Java 17 to 25 on x86-64 are known");
 		return;
 	}
 	note(r->notes, NOTE_WARNING, "cannot read frames of Python %u.%u in '%s': %s, skipping",
@@ -238,7 +247,8 @@ uint32_t runtimes_in_map(const struct runtimes *r, const struct mapping *m, uint
 /* Whether frames of its program are read. */
 static bool is_read(const struct runtime_desc *d)
 {
-	return d->kind == RUNTIME_PYTHON || (d->kind == RUNTIME_V8 && d->v8.is_understood);
+	return d->kind == RUNTIME_PYTHON || (d->kind == RUNTIME_V8 && d->v8.is_understood) ||
+	       (d->kind == RUNTIME_JVM && d->jvm.block_bytes);
 }
 
 void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64_t time_ns)
@@ -276,7 +286,7 @@ int runtimes_code(struct runtimes *r, const struct event_header *h)
 		return -EBADMSG;
 	d = &r->files[ev->desc].desc;
 	return code_names_add(names_of(r, d->kind), ev, d->kind,
-			      d->kind == RUNTIME_V8 ? 0 : d->python.version);
+			      d->kind == RUNTIME_PYTHON ? d->python.version : 0);
 }
 
 size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, const __u64 *words,
@@ -297,8 +307,9 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 	if (!number || number > r->count || user_count > CPU_SAMPLE_MAX)
 		return 0;
 	d = &r->files[number].desc;
-	why = d->kind == RUNTIME_V8 ? splice_functions(&s, r->frames, &count)
-				    : splice_frames(&s, d, r->frames, &count);
+	why = d->kind == RUNTIME_V8 || d->kind == RUNTIME_JVM
+		      ? splice_functions(&s, r->frames, &count)
+		      : splice_frames(&s, d, r->frames, &count);
 	info->flags |= (uint16_t)(why << STACK_RESULT_RUNTIME_SHIFT);
 	r->unnumbered_count += why == RUNTIME_NO_NUMBER;
 	if (count == user_count && !memcmp(r->frames, user, count * sizeof(*user)))
@@ -331,8 +342,10 @@ void runtimes_miss(const struct runtimes *r, uint32_t number, uint64_t base, con
 
 void runtimes_account(const struct runtimes *r, struct account *a)
 {
-	a->code_refused_count = r->python.refused_count + r->javascript.refused_count;
-	a->code_placeless_count = r->python.placeless_count + r->javascript.placeless_count;
+	a->code_refused_count = r->python.refused_count + r->javascript.refused_count +
+				r->java.refused_count;
+	a->code_placeless_count = r->python.placeless_count + r->javascript.placeless_count +
+				  r->java.placeless_count;
 	a->code_unnumbered_count = r->unnumbered_count;
 }
 
@@ -369,12 +382,14 @@ int runtimes_flush(struct runtimes *r, struct writer *to, bool last)
 {
 	int err = r->late_err ? r->late_err : flush_names(r, &r->python, to, last);
 
-	return err ? err : flush_names(r, &r->javascript, to, last);
+	err = err ? err : flush_names(r, &r->javascript, to, last);
+	return err ? err : flush_names(r, &r->java, to, last);
 }
 
 int runtimes_copy(struct runtimes *r, struct writer *to)
 {
 	int err = r->late_err ? r->late_err : write_names(r, &r->python, 0, to);
 
-	return err ? err : write_names(r, &r->javascript, 0, to);
+	err = err ? err : write_names(r, &r->javascript, 0, to);
+	return err ? err : write_names(r, &r->java, 0, to);
 }

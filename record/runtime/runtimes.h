@@ -31,7 +31,7 @@ struct runtimes {
 	uint32_t count;
 	struct u64map by_file; /* mapped_files_key() -> number */
 	int descs_fd, codes_fd, threads_fd, numbers_fd, count_fd, files_fd, earlies_fd;
-	struct code_names python, javascript;
+	struct code_names python, javascript, java;
 	uint64_t objects; /* of names, that were written */
 	uint64_t
 		unnumbered_count; /* stacks without frames, as there were no more numbers of code for their process */

@@ -90,15 +90,15 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	contains "$text" "(record with 'ebprec record', perf's files hold no such names; $node_cure"
 }
 
-@test "java without frame pointers and names: both cures are java's, and help" {
+@test "java in copies of its stacks: both cures are java's, and help" {
 	need_java
-	ebprec record -q -F 997 --without sched -o java.data -- java -cp . Hot
+	ebprec record -q -F 997 --without sched --call-graph copy -o java.data -- java -cp . Hot
 	text=$(quality java.data)
-	[ "$(share "$text" "break off in anon: no unwind table for this code (java: run it with -XX:+PreserveFramePointer)")" -gt 30 ] ||
+	[ "$(share "$text" "break off in anon: no unwind table for this code (java: ebprec record with BPF follows those of Java 17 to 25")" -gt 30 ] ||
 		fail "$text"
-	contains "$text" "(java: from Java 17 on 'jcmd PID Compiler.perfmap' before the recording ends)"
+	contains "$text" "(java: ebprec record with BPF reads the methods of Java 17 to 25"
 	[[ $text != *node:* ]] || fail "$text"
-	ebprec record -q -F 997 --without sched -o java.data -- java -XX:+PreserveFramePointer -cp . Hot
+	ebprec record -q -F 997 --without sched -o java.data -- java -cp . Hot
 	text=$(quality java.data)
 	[ "$(share "$text" "break off in anon")" -lt 5 ] || fail "the cure does not help: $text"
 }

@@ -20,8 +20,10 @@ static const struct {
 	  NULL },
 	{ "java",
 	  { "libjvm.so" },
-	  "from Java 17 on 'jcmd PID Compiler.perfmap' before the recording ends",
-	  "run it with -XX:+PreserveFramePointer" },
+	  "ebprec record with BPF reads the methods of Java 17 to 25 on x86-64; from Java 17 on 'jcmd PID "
+	  "Compiler.perfmap' before the recording ends names stubs, too",
+	  "ebprec record with BPF follows those of Java 17 to 25 on x86-64; else run it with "
+	  "-XX:+PreserveFramePointer" },
 	{ ".NET", { "libcoreclr.so" }, "run it with DOTNET_PerfMapEnabled=1", NULL },
 	{ "mono", { "mono", "mono-sgen", "libmonosgen-*.so*" }, "run it with --jitmap", NULL },
 	{ "ruby",
@@ -41,6 +43,9 @@ static const struct {
 	  "build it with -fno-omit-frame-pointer" },
 };
 
+/* The one of `interpreters` that a compiler also has, and that the recorder reads; 0: none. */
+static const uint8_t interpreter_of[RUNTIMES_COMPILERS] = { 1, 2 };
+
 #define CPYTHON_ALONE "ebprec reads those of CPython alone"
 
 static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
@@ -52,6 +57,10 @@ static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
 	  "ebprec record with BPF reads those of node 18 to 26; else run it with --perf-basic-prof "
 	  "--interpreted-frames-native-stack",
 	  "that of node 18 to 26 is" },
+	/* Compiler.perfmap calls its interpreter so. */
+	{ "Java", "Interpreter",
+	  "java::", "ebprec record with BPF reads those of Java 17 to 25 on x86-64",
+	  "that of Java 17 to 25 on x86-64 is" },
 	{ "Perl", "Perl_runops_standard", NULL, CPYTHON_ALONE, NULL },
 	/* It calls vm_exec_core(), which is no name in a stripped library. */
 	{ "Ruby", "rb_vm_exec", NULL, CPYTHON_ALONE, NULL },
@@ -108,6 +117,14 @@ const struct runtimes_interpreter *runtimes_interpreter(unsigned number)
 {
 	assert(number < RUNTIMES_INTERPRETERS);
 	return &interpreters[number];
+}
+
+unsigned runtimes_interpreter_of(uint8_t set)
+{
+	for (unsigned i = 0; i < RUNTIMES_COMPILERS; i++)
+		if (set & 1u << i && interpreter_of[i])
+			return interpreter_of[i];
+	return 0;
 }
 
 /* gcc calls a part of a function that it moved away "NAME.cold". */

@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #define RUNTIMES_COMPILERS    8
-#define RUNTIMES_INTERPRETERS 6
-#define RUNTIMES_READ         2 /* the first ones, whose functions the recorder reads */
+#define RUNTIMES_INTERPRETERS 7
+#define RUNTIMES_READ         3 /* the first ones, whose functions the recorder reads */
 
 /* A set with the compiler of that file; 0: the file is none's. */
 uint8_t runtimes_of_file(const char *path);
@@ -34,6 +34,9 @@ struct runtimes_interpreter {
 };
 
 const struct runtimes_interpreter *runtimes_interpreter(unsigned number);
+/* The interpreter of the first of these compilers that has one: node's and java's make code of what they also interpret.  0: none
+ * has. */
+unsigned runtimes_interpreter_of(uint8_t compilers);
 /* Sets with the interpreter whose function this is, and with the one that names functions so. */
 uint8_t runtimes_of_function(const char *name);
 uint8_t runtimes_of_named(const char *name);

@@ -188,21 +188,22 @@ static void count_stack(struct stack_quality_work *w, const struct stack_table_e
 }
 
 /* A recorder that reads functions of programs stores reasons; it reads those of the first interpreters. */
-static unsigned interpreter_of(const struct path *path)
+static unsigned interpreter_of(const struct path *path, uint8_t of_group)
 {
 	unsigned set = path->interpreters | path->named_by;
 
 	for (unsigned i = 0; i < RUNTIMES_READ; i++)
 		if (set & 1u << i)
 			return i;
-	return 0;
+	return runtimes_interpreter_of(path->compilers ? path->compilers : of_group);
 }
 
 static void count_reason(struct stack_quality_work *w, const struct stack_table_entry *e,
-			 const struct path *path)
+			 const struct path *path, uint8_t of_group)
 {
 	uint32_t why = e->key.end >> STACK_COUNTER_END_BITS;
-	struct stack_quality_interpreted *in = &w->quality.interpreted[interpreter_of(path)];
+	struct stack_quality_interpreted *in =
+		&w->quality.interpreted[interpreter_of(path, of_group)];
 
 	if (!why || why >= RUNTIME_WHYS)
 		return;
@@ -213,7 +214,7 @@ static void count_reason(struct stack_quality_work *w, const struct stack_table_
 }
 
 static void count_interpreted(struct stack_quality_work *w, const struct stack_table_entry *e,
-			      const struct path *path)
+			      const struct path *path, uint8_t of_group)
 {
 	uint8_t set = path->interpreters & (uint8_t)~path->named_by;
 
@@ -227,7 +228,7 @@ static void count_interpreted(struct stack_quality_work *w, const struct stack_t
 		in->samples += e->sample_count;
 		in->dso = w->naming->functions[path->interpreter].dso;
 	}
-	count_reason(w, e, path);
+	count_reason(w, e, path, of_group);
 }
 
 static void count_leaf(struct stack_quality_work *w, const struct stack_table_entry *e,
@@ -255,7 +256,7 @@ static void count_entries(struct stack_quality_work *w, const struct path *paths
 		if (e->key.user == STACK_TABLE_USER_ROOT)
 			continue;
 		count_stack(w, e, path, of_group[e->key.group]);
-		count_interpreted(w, e, path);
+		count_interpreted(w, e, path, of_group[e->key.group]);
 	}
 }
 

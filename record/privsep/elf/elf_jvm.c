@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/privsep/elf/elf_jvm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/base/cursor.h"
+#include "record/privsep/elf/elf_parts.h"
+
+#define TEXTS_MAX_BYTES (1u << 20) /* of names of dynamic symbols: libjvm.so has 9 KB */
+#define SYMBOLS_MAX     4096u      /* the same: it has 530 */
+#define ENTRIES_MAX     2048u      /* of one table: they have below 800 */
+#define RELOCATIONS_MAX (1u << 20) /* libjvm.so has 125,000 */
+#define STEP            2048u      /* relocations that are read at once */
+#define NAME_BYTES      48
+#define NO_ENTRY        0xffff
+
+/* VMStructEntry: type, field, type of the field, is static, offset, address.  VMTypeEntry: type, superclass, 3 ints, size. */
+enum {
+	STRUCT_BYTES = 48,
+	STRUCT_STATIC = 24,
+	STRUCT_ADDRESS = 40,
+	TYPE_BYTES = 40,
+	TYPE_SIZE = 32
+};
+
+#define STRUCTS_SYMBOL "gHotSpotVMStructs"
+#define TYPES_SYMBOL   "gHotSpotVMTypes"
+
+/* Bytes of the file's memory, with the pointers that relocations put there. */
+struct image {
+	uint64_t addr;
+	size_t size_bytes;
+	uint8_t *data; /* owned */
+};
+
+struct tables {
+	const struct elf_parts *parts;
+	struct image structs, types;
+};
+
+static const struct {
+	const char *type, *name;
+	const char *other_type, *other_name; /* of other versions; NULL: none */
+} fields[RUNTIME_JVM_FIELDS] = {
+	[RUNTIME_JVM_ARRAY_COUNT] = { "GrowableArrayBase", "_len", NULL, NULL },
+	[RUNTIME_JVM_ARRAY_DATA] = { "GrowableArray<int>", "_data", NULL, NULL },
+	[RUNTIME_JVM_HEAP_MEMORY] = { "CodeHeap", "_memory", NULL, NULL },
+	[RUNTIME_JVM_HEAP_SEGMENTS] = { "CodeHeap", "_segmap", NULL, NULL },
+	[RUNTIME_JVM_HEAP_SHIFT] = { "CodeHeap", "_log2_segment_size", NULL, NULL },
+	[RUNTIME_JVM_SPACE_LOW] = { "VirtualSpace", "_low", NULL, NULL },
+	[RUNTIME_JVM_SPACE_HIGH] = { "VirtualSpace", "_high", NULL, NULL },
+	[RUNTIME_JVM_BLOCK_USED] = { "HeapBlock::Header", "_used", NULL, NULL },
+	[RUNTIME_JVM_BLOB_NAME] = { "CodeBlob", "_name", NULL, NULL },
+	[RUNTIME_JVM_BLOB_BYTES] = { "CodeBlob", "_size", NULL, NULL },
+	[RUNTIME_JVM_BLOB_CODE] = { "CodeBlob", "_code_begin", "CodeBlob", "_code_offset" },
+	[RUNTIME_JVM_BLOB_FRAME] = { "CodeBlob", "_frame_size", NULL, NULL },
+	[RUNTIME_JVM_BLOB_COMPLETE] = { "CodeBlob", "_frame_complete_offset", NULL, NULL },
+	[RUNTIME_JVM_NMETHOD_METHOD] = { "nmethod", "_method", "CompiledMethod", "_method" },
+	[RUNTIME_JVM_METHOD_CONST] = { "Method", "_constMethod", NULL, NULL },
+	[RUNTIME_JVM_CONST_POOL] = { "ConstMethod", "_constants", NULL, NULL },
+	[RUNTIME_JVM_CONST_NAME] = { "ConstMethod", "_name_index", NULL, NULL },
+	[RUNTIME_JVM_CONST_CODE_BYTES] = { "ConstMethod", "_code_size", NULL, NULL },
+	[RUNTIME_JVM_POOL_COUNT] = { "ConstantPool", "_length", NULL, NULL },
+	[RUNTIME_JVM_POOL_HOLDER] = { "ConstantPool", "_pool_holder", NULL, NULL },
+	[RUNTIME_JVM_POOL_FILE] = { "ConstantPool", "_source_file_name_index", NULL, NULL },
+	[RUNTIME_JVM_KLASS_NAME] = { "Klass", "_name", NULL, NULL },
+	[RUNTIME_JVM_SYMBOL_BYTES] = { "Symbol", "_length", NULL, NULL },
+	[RUNTIME_JVM_SYMBOL_BODY] = { "Symbol", "_body", NULL, NULL },
+};
+
+/* ---- symbols ---- */
+
+/* The address of a dynamic symbol among those in texts; 0: there is none. */
+static uint64_t symbol_addr(const struct elf_parts *parts, const Elf64_Shdr *table,
+			    const char *texts, size_t text_bytes, const char *name)
+{
+	uint64_t count = table->sh_size / sizeof(Elf64_Sym), found = 0;
+	Elf64_Sym *symbols;
+	size_t have;
+
+	count = count < SYMBOLS_MAX ? count : SYMBOLS_MAX;
+	symbols = malloc(count * sizeof(*symbols) + 1);
+	if (!symbols)
+		return 0;
+	have = source_read(parts->file, table->sh_offset, symbols, count * sizeof(*symbols)) /
+	       sizeof(*symbols);
+	for (size_t i = 0; i < have && !found; i++)
+		if (symbols[i].st_name < text_bytes && symbols[i].st_shndx != SHN_UNDEF &&
+		    !strcmp(texts + symbols[i].st_name, name))
+			found = symbols[i].st_value;
+	free(symbols);
+	return found;
+}
+
+/* Where the pointers to the tables are.  False: this is no JVM. */
+static bool find_symbols(const struct elf_parts *parts, uint64_t *structs, uint64_t *types)
+{
+	const Elf64_Shdr *table = elf_parts_section(parts, ".dynsym"), *strings;
+	char *texts;
+	size_t size;
+
+	*structs = *types = 0;
+	if (!table || table->sh_link >= parts->section_count ||
+	    table->sh_entsize != sizeof(Elf64_Sym))
+		return false;
+	strings = &parts->sections[table->sh_link];
+	texts = strings->sh_size <= TEXTS_MAX_BYTES ? malloc(strings->sh_size + 1) : NULL;
+	if (!texts)
+		return false;
+	size = source_read(parts->file, strings->sh_offset, texts, strings->sh_size);
+	texts[size] = '\0';
+	if (memmem(texts, size, STRUCTS_SYMBOL, sizeof(STRUCTS_SYMBOL))) {
+		*structs = symbol_addr(parts, table, texts, size, STRUCTS_SYMBOL);
+		*types = symbol_addr(parts, table, texts, size, TYPES_SYMBOL);
+	}
+	free(texts);
+	return *structs && *types;
+}
+
+/* ---- memory of the file, as it is when it is loaded ---- */
+
+static bool read_image(const struct elf_parts *parts, uint64_t addr, size_t size_bytes,
+		       struct image *out)
+{
+	uint64_t off;
+
+	*out = (struct image){ .addr = addr };
+	if (!elf_parts_offset(parts, addr, 0, &off))
+		return false;
+	out->data = calloc(1, size_bytes);
+	if (!out->data)
+		return false;
+	out->size_bytes = source_read(parts->file, off, out->data, size_bytes);
+	return true;
+}
+
+static void relocate(struct image *to, const Elf64_Rela *r)
+{
+	uint64_t at = r->r_offset - to->addr;
+
+	if (ELF64_R_TYPE(r->r_info) == R_X86_64_RELATIVE && at < to->size_bytes &&
+	    to->size_bytes - at >= 8)
+		le64_store(to->data + at, (uint64_t)r->r_addend);
+}
+
+/* Puts what relocations have into both. */
+static void relocate_images(const struct elf_parts *parts, struct image *a, struct image *b)
+{
+	const Elf64_Shdr *table = elf_parts_section(parts, ".rela.dyn");
+	uint64_t count = table ? table->sh_size / sizeof(Elf64_Rela) : 0;
+	Elf64_Rela *step = malloc(STEP * sizeof(*step));
+
+	count = count < RELOCATIONS_MAX ? count : RELOCATIONS_MAX;
+	for (uint64_t at = 0; step && at < count; at += STEP) {
+		size_t want = count - at < STEP ? count - at : STEP, have;
+
+		have = source_read(parts->file, table->sh_offset + at * sizeof(*step), step,
+				   want * sizeof(*step)) /
+		       sizeof(*step);
+		for (size_t i = 0; i < have; i++) {
+			relocate(a, &step[i]);
+			relocate(b, &step[i]);
+		}
+		if (have != want)
+			break;
+	}
+	free(step);
+}
+
+/* A word of it; 0: it is not there. */
+static uint64_t word_at(const struct image *m, size_t at)
+{
+	return at <= m->size_bytes && m->size_bytes - at >= 8 ? le64_load(m->data + at) : 0;
+}
+
+/* Whether the text at an address of the file is this one. */
+static bool is_text(const struct elf_parts *parts, uint64_t addr, const char *text)
+{
+	char there[NAME_BYTES];
+	size_t bytes = strlen(text) + 1;
+	uint64_t off;
+
+	return bytes <= sizeof(there) && addr && elf_parts_offset(parts, addr, 0, &off) &&
+	       source_read(parts->file, off, there, bytes) == bytes && !memcmp(there, text, bytes);
+}
+
+static void free_tables(struct tables *t)
+{
+	free(t->structs.data);
+	free(t->types.data);
+}
+
+/* Reads both tables, which end where the file does, or with an entry without a name. */
+static bool read_tables(const struct elf_parts *parts, uint64_t structs, uint64_t types,
+			struct tables *out)
+{
+	struct image a, b;
+	bool found;
+
+	*out = (struct tables){ .parts = parts };
+	found = read_image(parts, structs, 8, &a) & read_image(parts, types, 8, &b);
+	if (found) {
+		relocate_images(parts, &a, &b);
+		found = read_image(parts, word_at(&a, 0), (size_t)ENTRIES_MAX * STRUCT_BYTES,
+				   &out->structs) &
+			read_image(parts, word_at(&b, 0), (size_t)ENTRIES_MAX * TYPE_BYTES,
+				   &out->types);
+	}
+	if (found)
+		relocate_images(parts, &out->structs, &out->types);
+	free(a.data);
+	free(b.data);
+	return found;
+}
+
+/* ---- entries ---- */
+
+/* The entry of a field; NO_ENTRY: there is none. */
+static uint16_t entry_of(const struct tables *t, const char *type, const char *name)
+{
+	for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
+		size_t at = (size_t)i * STRUCT_BYTES;
+
+		if (!word_at(&t->structs, at))
+			break;
+		if (is_text(t->parts, word_at(&t->structs, at + 8), name) &&
+		    is_text(t->parts, word_at(&t->structs, at), type))
+			return (uint16_t)i;
+	}
+	return NO_ENTRY;
+}
+
+static bool is_static(const struct tables *t, uint16_t entry)
+{
+	return (uint32_t)word_at(&t->structs, (size_t)entry * STRUCT_BYTES + STRUCT_STATIC);
+}
+
+/* Where a static field is; 0: there is none. */
+static uint64_t static_addr(const struct tables *t, const char *type, const char *name)
+{
+	uint16_t entry = entry_of(t, type, name);
+
+	return entry != NO_ENTRY && is_static(t, entry)
+		       ? word_at(&t->structs, (size_t)entry * STRUCT_BYTES + STRUCT_ADDRESS)
+		       : 0;
+}
+
+/* The size of a struct; 0: there is none, or it is larger than any of those. */
+static uint16_t size_of(const struct tables *t, const char *type)
+{
+	for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
+		size_t at = (size_t)i * TYPE_BYTES;
+		uint64_t size = word_at(&t->types, at + TYPE_SIZE);
+
+		if (!word_at(&t->types, at))
+			break;
+		if (is_text(t->parts, word_at(&t->types, at), type))
+			return size <= 256 ? (uint16_t)size : 0;
+	}
+	return 0;
+}
+
+/* Whether the field has this type, as the table calls it. */
+static bool is_of_type(const struct tables *t, uint16_t entry, const char *type)
+{
+	return is_text(t->parts, word_at(&t->structs, (size_t)entry * STRUCT_BYTES + 16), type);
+}
+
+static uint32_t version_of(const struct tables *t)
+{
+	uint64_t addr = static_addr(t, "Abstract_VM_Version", "_vm_major_version"), off;
+	uint8_t bytes[4];
+
+	if (!addr || !elf_parts_offset(t->parts, addr, 0, &off) ||
+	    source_read(t->parts->file, off, bytes, sizeof(bytes)) != sizeof(bytes))
+		return 0;
+	return le32_load(bytes);
+}
+
+/* ---- the description ---- */
+
+/* False: a field is missing. */
+static bool find_fields(const struct tables *t, struct runtime_jvm_structs *out)
+{
+	for (size_t i = 0; i < RUNTIME_JVM_FIELDS; i++) {
+		uint16_t entry = entry_of(t, fields[i].type, fields[i].name);
+
+		if (entry == NO_ENTRY && fields[i].other_type)
+			entry = entry_of(t, fields[i].other_type, fields[i].other_name);
+		if (entry == NO_ENTRY || is_static(t, entry))
+			return false;
+		out->entry[i] = entry;
+	}
+	return true;
+}
+
+/* Whether the description is complete. */
+static bool describe(const struct tables *t, uint64_t structs, struct runtime_desc *out)
+{
+	struct runtime_jvm_structs *j = &out->jvm;
+
+	out->state = structs;
+	out->code_type = static_addr(t, "CodeCache", "_heaps");
+	if (!out->code_type || !find_fields(t, j))
+		return false;
+	j->const_bytes = size_of(t, "ConstMethod");
+	j->pool_bytes = size_of(t, "ConstantPool");
+	j->blob_code_bytes = is_of_type(t, j->entry[RUNTIME_JVM_BLOB_CODE], "int") ? 4 : 8;
+	j->blob_complete_bytes = is_of_type(t, j->entry[RUNTIME_JVM_BLOB_COMPLETE], "int") ? 4 : 2;
+	j->block_bytes = size_of(t, "HeapBlock");
+	return j->const_bytes && j->pool_bytes && j->pool_bytes <= 128 && j->block_bytes &&
+	       j->block_bytes <= 16;
+}
+
+static bool find_segment(const struct elf_parts *parts, struct elf_runtime *out)
+{
+	for (size_t i = 0; i < parts->segment_count; i++) {
+		const Elf64_Phdr *s = &parts->segments[i];
+
+		if (s->p_type != PT_LOAD || !(s->p_flags & PF_X))
+			continue;
+		out->code_vaddr = out->exec_vaddr = s->p_vaddr;
+		out->code_offset = s->p_offset;
+		return true;
+	}
+	return false;
+}
+
+static void describe_jvm(const struct elf_parts *parts, uint64_t structs, uint64_t types,
+			 struct elf_runtime *out)
+{
+	struct tables t;
+
+	out->kind = out->desc.kind = RUNTIME_JVM;
+	out->state = ELF_RUNTIME_LAYOUT;
+	if (UNWIND_HERE == UNWIND_X86_64 && read_tables(parts, structs, types, &t)) {
+		out->version = version_of(&t);
+		if (out->version < ELF_JVM_FIRST || out->version > ELF_JVM_LAST)
+			out->state = ELF_RUNTIME_VERSION;
+		else if (describe(&t, t.structs.addr, &out->desc))
+			out->state = ELF_RUNTIME_UNDERSTOOD;
+		free_tables(&t);
+	}
+	if (out->state != ELF_RUNTIME_UNDERSTOOD)
+		memset(&out->desc.jvm, 0, sizeof(out->desc.jvm));
+}
+
+void elf_jvm_find(const struct source *file, struct elf_runtime *out)
+{
+	struct elf_parts parts;
+	uint64_t structs, types;
+
+	memset(out, 0, sizeof(*out));
+	if (elf_parts_read(file, &parts))
+		return;
+	if (find_symbols(&parts, &structs, &types) && find_segment(&parts, out))
+		describe_jvm(&parts, structs, types, out);
+	elf_parts_done(&parts);
+}

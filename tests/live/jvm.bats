@@ -1,0 +1,55 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# bats file_tags=parallel
+# Methods of Java have their names, in samples and in waits, without an option of the JVM.  More of it: make check-jvm.
+
+load ../lib/helper
+
+setup() {
+	need_bpf
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	command -v javac >/dev/null || skip "needs a JDK (make check-jvm)"
+	version=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/.*java.specification.version = //p')
+	case $version in 1[7-9] | 2[0-5]) ;; *) skip "needs Java 17 to 25, not $version" ;; esac
+	cd "$BATS_TEST_TMPDIR" || return
+	# Two methods, which print how many milliseconds each had, and one that sleeps.  A method that the compiler put
+	# into its caller has the caller's name, so an option forbids that.
+	cat >Shares.java <<-'END'
+		class Shares {
+			static long more(long n) { long x = n; for (long i = 0; i < n; i++) x = x * 6364136223846793005L + 1; return x; }
+			static long less(long n) { long x = n; for (long i = 0; i < n; i++) x = x * 6364136223846793005L + 3; return x; }
+			static void sleepy() throws Exception { for (int i = 0; i < 5; i++) Thread.sleep(20); }
+			public static void main(String[] a) throws Exception {
+				long s = 0, more = 0, less = 0;
+				var me = java.lang.management.ManagementFactory.getThreadMXBean();
+				while (more + less < 1500000000L) {
+					long t0 = me.getCurrentThreadCpuTime();
+					s += more(3000000);
+					long t1 = me.getCurrentThreadCpuTime();
+					s += less(1000000);
+					more += t1 - t0;
+					less += me.getCurrentThreadCpuTime() - t1;
+				}
+				sleepy();
+				System.out.println(more / 1000000 + " " + less / 1000000);
+				System.exit((int) (s & 0));
+			}
+		}
+	END
+	javac Shares.java
+}
+
+@test "java: methods have their shares of samples and their callers, and waits the methods that waited" {
+	ebprec record -q -F 499 -o x.data -- java -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Shares.*' -cp . Shares >truth
+	read -r more_ms less_ms <truth
+	ebprec report -q --folded -i x.data >out
+	more=$(grep 'java::Shares.main (Shares.java);java::Shares.more (Shares.java)' out | weight)
+	less=$(grep 'java::Shares.main (Shares.java);java::Shares.less (Shares.java)' out | weight)
+	[ "$less" -gt 0 ] && share=$((100 * more / (more + less))) true=$((100 * more_ms / (more_ms + less_ms)))
+	[ "$((share - true))" -le 8 ] && [ "$((true - share))" -le 8 ] ||
+		fail "$more $less samples, $more_ms $less_ms ms: $(grep -c java:: out)"
+	same '' "$(grep -o 'java::Shares\.[^;]*' out | grep -vE '^java::Shares\.(main|more|less|sleepy|<clinit>) \(Shares.java\)' | sort -u)"
+	ebprec report -q --off-cpu --folded -i x.data >out
+	[ "$(grep -c 'java::Shares.main (Shares.java);java::Shares.sleepy (Shares.java);java::java.lang.Thread.sleep' out)" -gt 0 ] ||
+		fail "$(tail -3 out)"
+}

@@ -272,13 +272,67 @@ static const char *near_option(const struct parse *p, const char *word, bool fla
 	return options_nearest(word, names, count);
 }
 
+/* Words that tools have for one wish, and the long names that it has here, the first one that a table has is meant. */
+static const struct {
+	const char *words, *names;
+} alike[] = {
+	{ " limit max head rows count number lines entries top ", " top min-percent " },
+	{ " from to start end begin since until after before range window time ",
+	  " time since last " },
+	{ " time seconds length ", " duration " },
+	{ " flamegraph flame flame-graph chart picture image ", " svg " },
+	{ " lock locks contention mutex ", " of " },
+	{ " sort sort-by order order-by keys group-by ", " sort by weight " },
+	{ " format form type ", " to json " },
+	{ " out outfile save write file ", " output " },
+	{ " frequency rate hz ", " freq " },
+	{ " filter grep match function ", " symbol comm " },
+	{ " process processes ", " pid " },
+	{ " thread threads ", " tid " },
+	{ " program command ", " comm " },
+	{ " url server ", " to from " },
+};
+
+static bool has_word(const char *words, const char *word)
+{
+	char text[NEAREST_WORD_MAX + 3];
+
+	snprintf(text, sizeof(text), " %s ", word);
+	return strstr(words, text) != NULL;
+}
+
+/* The option that does what the word asks for; NULL: none is known. */
+static const struct option *like_word(const struct option *table, const char *word)
+{
+	const struct option *o;
+	size_t bytes;
+
+	for (size_t i = 0; i < sizeof(alike) / sizeof(alike[0]); i++) {
+		if (!*word || !has_word(alike[i].words, word))
+			continue;
+		for (const char *name = alike[i].names + 1; *name; name += bytes + 1) {
+			bytes = strcspn(name, " ");
+			o = find_long(table, name, bytes);
+			if (o && !of_perf(o))
+				return o;
+		}
+	}
+	return NULL;
+}
+
 static int unknown_long(const struct parse *p, const char *name, size_t length)
 {
 	char word[NEAREST_WORD_MAX + 1];
+	const struct option *like;
 	const char *near, *no = "";
 
 	snprintf(word, sizeof(word), "%.*s",
 		 (int)(length < NEAREST_WORD_MAX ? length : NEAREST_WORD_MAX), name);
+	like = like_word(p->table, word);
+	if (like)
+		return fail(p->error, "unknown option '--%s', try '--%s%s%s'", word,
+			    like->long_name, like->value_name ? " " : "",
+			    like->value_name ? like->value_name : "");
 	near = near_option(p, word, false);
 	if (!near && !strncmp(word, "no-", 3)) {
 		near = near_option(p, word + 3, true);

@@ -91,6 +91,20 @@ replies() {
 			record --with lock -d 0.1 -o x
 }
 
+@test "a word of other tools for an option: the one that does it here" {
+	leads() { # leads COMMAND WORD OPTION
+		replies 2 "ebprec: unknown option '--$2', try '--$3' (see 'ebprec $1 --help')" "$1" "--$2"
+	}
+	leads report flamegraph "svg FILE"
+	leads report top "min-percent P"
+	leads report lock "of NAME"
+	leads slice from "time FROM,TO"
+	leads slice to "time FROM,TO"
+	leads summary sort "weight BY"
+	leads summary limit "top N"
+	leads export format "to FORM"
+}
+
 @test "parts of recordings without tables: the command that shows them" {
 	replies 1 "ebprec: 'cpu' has no tables: 'ebprec report' shows its samples" live cpu
 	replies 1 "ebprec: 'sched' has no tables: 'ebprec sched' shows it" live syscalls sched

@@ -258,6 +258,11 @@ static void options_errors_name_what_is_wrong(void **state)
 		{ "--freq=9", "unknown option '--freq', did you mean '--frequency'?" },
 		{ "--hlep", "unknown option '--hlep', did you mean '--help'?" },
 		{ "--zzzzzz", "unknown option '--zzzzzz'" },
+		{ "--seconds 3", "unknown option '--seconds', try '--duration SECONDS'" },
+		{ "--save=x", "unknown option '--save', try '--output FILE'" },
+		{ "--process", "unknown option '--process', try '--pid PID'" },
+		{ "--threads", "unknown option '--threads'" }, /* it would be one that is refused */
+		{ "--limit", "unknown option '--limit'" },     /* nothing here does that */
 		{ "--no-shced", "unknown option '--no-shced', did you mean '--no-sched'?" },
 		{ "--no-verbose", "unknown option '--no-verbose', did you mean '--verbose'?" },
 		{ "--no-help", "unknown option '--no-help'" },

@@ -536,7 +536,7 @@ static void write_content(const char *text, size_t size_bytes)
 	}
 }
 
-static int extract(const struct capture *c, const char *name)
+static int extract(const struct capture *c, const char *path, const char *name)
 {
 	size_t i, count, size_bytes, name_bytes = strlen(name);
 	const struct capture_object *o = capture_objects(c, &count);
@@ -559,8 +559,9 @@ static int extract(const struct capture *c, const char *name)
 		if (match)
 			return MESSAGE_OK;
 	}
-	return message_error("no complete file '%s' in this capture (see 'ebprec info --objects')",
-			     name);
+	return message_error("cannot extract '%s': '%s' has no complete file of that name "
+			     "('ebprec info --objects' lists them)",
+			     name, path);
 }
 
 /* ---- all of it ---- */
@@ -615,7 +616,7 @@ int cmd_info(int argc, char **argv)
 	status = cmd_open_capture(opts.input, &c);
 	if (status)
 		return status;
-	status = opts.extract ? extract(c, opts.extract) : show(c, &opts);
+	status = opts.extract ? extract(c, opts.input, opts.extract) : show(c, &opts);
 	capture_close(c);
 	return status;
 }

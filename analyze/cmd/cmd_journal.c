@@ -174,14 +174,17 @@ static int find_times(const struct journal_opts *o, const struct capture *c, str
 	if (err)
 		return message_error("cannot read '%s': %s", o->input, strerror(-err));
 	if (has)
-		return message_error("'%s' has lines of a journal already", o->input);
+		return message_error("cannot add to '%s': it has lines of a journal already",
+				     o->input);
 	work->attr = event_iter_find(c, TRACE_DATA_MARK_ID);
 	if (capture_get_kind(c) != CAPTURE_EBX || !work->attr)
-		return message_error("'%s' has no event for marks (was it recorded by perf, or "
-				     "--without mark?)",
-				     o->input);
+		return message_error(
+			"cannot add to '%s': it has no event for marks (was it recorded "
+			"by perf, or --without mark?)",
+			o->input);
 	if (!span || !capture_clock(c, &work->ask.mono_ns, &work->ask.wall_ns))
-		return message_error("when '%s' was recorded is not known", o->input);
+		return message_error("cannot add to '%s': it does not have the time of day",
+				     o->input);
 	work->ask.span = *span;
 	capture_meta_extend_back(c, &work->ask.span);
 	capture_meta_extend(c, &work->ask.span);

@@ -44,8 +44,6 @@ static int fail(char **paths, const struct merge_opts *opts, int err,
 {
 	if (err == -EXDEV)
 		return message_error("cannot merge '%s': %s", paths[error->input], error->text);
-	if (err == -ENOTSUP)
-		return message_error("cannot merge: there are no events in one of the captures");
 	return message_cannot_write(opts->output, err);
 }
 

@@ -108,13 +108,15 @@ static int compile(const struct option_list *from, const char *option, int flags
 
 	for (unsigned i = 0; i < from->count; i++) {
 		if (!*from->values[i])
-			return usage_error(&scrub_usage, "--%s '': an expression was expected",
+			return usage_error(&scrub_usage,
+					   "option '--%s' cannot be '': an expression was expected",
 					   option);
 		err = regcomp(&out->list[out->count], from->values[i], REG_EXTENDED | flags);
 		if (err) {
 			regerror(err, NULL, why, sizeof(why));
-			return usage_error(&scrub_usage, "--%s '%s': %s", option, from->values[i],
-					   why);
+			return usage_error(&scrub_usage,
+					   "option '--%s': '%s' is no regular expression: %s",
+					   option, from->values[i], why);
 		}
 		out->count++;
 	}
@@ -292,7 +294,8 @@ static int list(const struct scrub_args *args, const struct pseudonyms *p,
 	struct text_table *v;
 
 	if (text_table_open(stdout, args->json, &v))
-		return message_error("cannot list: %s", strerror(ENOMEM));
+		return message_error("cannot list the names of '%s': %s", args->input,
+				     strerror(ENOMEM));
 	text_table_begin(v, "replaced", columns, sizeof(columns) / sizeof(columns[0]));
 	for (size_t i = 0; pseudonyms_get(p, i, &one); i++) {
 		text_table_row(v);
@@ -303,7 +306,8 @@ static int list(const struct scrub_args *args, const struct pseudonyms *p,
 	}
 	text_table_end(v);
 	list_left(v, left);
-	return text_table_close(v) ? message_error("cannot list: %s", strerror(ENOMEM))
+	return text_table_close(v) ? message_error("cannot list the names of '%s': %s", args->input,
+						   strerror(ENOMEM))
 				   : MESSAGE_OK;
 }
 

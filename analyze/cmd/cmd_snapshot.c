@@ -67,11 +67,11 @@ static int read_answer(int fd, int pid)
 	ssize_t n;
 
 	if (poll(&ready, 1, ANSWER_MS) <= 0)
-		return message_error("recorder %d does not answer", pid);
+		return message_error("cannot ask recorder %d: it does not answer", pid);
 	n = recv(fd, answer, sizeof(answer) - 1, 0);
 	if (n <= 0)
-		return message_error("recorder %d does not answer you (only its own user and root)",
-				     pid);
+		return message_error(
+			"cannot ask recorder %d: it answers its own user and root alone", pid);
 	answer[n] = '\0';
 	if (answer[0] != '+')
 		return message_error("%s", answer + 1);
@@ -100,7 +100,7 @@ static int ask(int pid)
 		status = cannot_ask(pid, errno);
 	else if (!is_recorder(fd, pid))
 		status = message_error(
-			"%d has the name of a recorder, and is none of yours or root's", pid);
+			"cannot ask recorder %d: another user's process has its name", pid);
 	else
 		status = read_answer(fd, pid);
 	if (fd >= 0)

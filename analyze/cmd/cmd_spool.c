@@ -83,7 +83,7 @@ static void show_removal(struct text_table *v, const struct spool_removed *e)
 	text_table_size(v, "size", e->file_bytes);
 }
 
-static int list(const struct spool *s, bool json)
+static int list(const struct spool *s, const char *path, bool json)
 {
 	static const char *const captures[] = { "name",    "state", "from", "to",
 						"samples", "lost",  "size" };
@@ -95,7 +95,7 @@ static int list(const struct spool *s, bool json)
 	struct text_table *v;
 
 	if (text_table_open(stdout, json, &v))
-		return message_error("cannot list the spool: %s", strerror(ENOMEM));
+		return message_error("cannot list the spool '%s': %s", path, strerror(ENOMEM));
 	text_table_begin(v, "captures", captures, 7);
 	for (size_t i = 0; i < count; i++)
 		show_capture(v, &all[i]);
@@ -105,7 +105,7 @@ static int list(const struct spool *s, bool json)
 		show_removal(v, &gone[i]);
 	text_table_end(v);
 	if (text_table_close(v))
-		return message_error("cannot list the spool: %s", strerror(ENOMEM));
+		return message_error("cannot list the spool '%s': %s", path, strerror(ENOMEM));
 	return MESSAGE_OK;
 }
 
@@ -231,7 +231,7 @@ int cmd_spool(int argc, char **argv)
 		return fail_open(opts.spool, err);
 	status = access == SPOOL_CHECK   ? check(s, &opts)
 		 : access == SPOOL_WRITE ? prune(s, &opts, age_ns)
-					 : list(s, opts.json);
+					 : list(s, opts.spool, opts.json);
 	spool_close(s);
 	return status;
 }

@@ -216,7 +216,7 @@ static int check(struct merge *m, bool any_boot)
 	for (size_t i = 0; !err && i < m->count; i++) {
 		capture_attrs(m->parts[i].c, &count);
 		if (!count)
-			return -ENOTSUP;
+			return differ(m, i, "there are no events in it");
 		/* Joined events have one id each, and counts one for each CPU. */
 		if (group_read_any(m->parts[i].c))
 			return differ(m, i,

@@ -29,8 +29,7 @@ struct merge_error {
 
 /*
  * Into fd, a new, empty regular file; borrowed.  any_boot: take them although their boot times
- * differ.  -EXDEV: they do not go together, *error has the reason; -ENOTSUP: no events in one; else
- * errno of reading or writing.
+ * differ.  -EXDEV: they do not go together, *error has the reason; else errno of reading or writing.
  */
 int merge_captures(const struct capture *const *inputs, size_t count, bool any_boot, int fd,
 		   struct rewrite_stats *out, struct merge_error *error);

@@ -142,14 +142,15 @@ static void take_keys(struct reader *r)
 		}
 		/* Some keys mean what is on the row that the one before has chosen. */
 		if (screen_update(&r->screen))
-			screen_note(&r->screen, "cannot show this: %s", strerror(ENOMEM));
+			screen_note(&r->screen, "cannot show what is recorded: %s",
+				    strerror(ENOMEM));
 	}
 }
 
 static void show_screen(struct reader *r)
 {
 	if (screen_update(&r->screen))
-		screen_note(&r->screen, "cannot show this: %s", strerror(ENOMEM));
+		screen_note(&r->screen, "cannot show what is recorded: %s", strerror(ENOMEM));
 	if (r->ended && !*r->screen.status)
 		screen_note(&r->screen, "the recorder has ended; what was recorded is still here");
 	draw_screen(&r->screen, &r->facts);
@@ -233,7 +234,7 @@ static void print_table(struct reader *r, uint64_t end)
 	s->window = r->ask->live->seconds;
 	err = screen_update(s);
 	if (err) {
-		r->status = message_error("cannot show this: %s", strerror(-err));
+		r->status = message_error("cannot show what is recorded: %s", strerror(-err));
 		r->done = true;
 		return;
 	}
@@ -373,5 +374,5 @@ int cmd_live_reader(const struct live_reader_ask *ask)
 	}
 	if (ask->on_screen)
 		draw_close();
-	return err ? message_error("cannot begin: %s", strerror(-err)) : r.status;
+	return err ? message_error("cannot start the screen: %s", strerror(-err)) : r.status;
 }

@@ -145,7 +145,7 @@ static int start_reader(struct session *s)
 	int ends[2];
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends))
-		return message_error("cannot begin: %s", strerror(errno));
+		return message_error("cannot start the screen: %s", strerror(errno));
 	s->reader = fork();
 	if (!s->reader) {
 		close(ends[0]);
@@ -156,7 +156,7 @@ static int start_reader(struct session *s)
 	}
 	close(ends[1]);
 	s->socket = ends[0];
-	return s->reader < 0 ? message_error("cannot begin: %s", strerror(errno)) : 0;
+	return s->reader < 0 ? message_error("cannot start the screen: %s", strerror(errno)) : 0;
 }
 
 static void send_note(const struct session *s, const char *text)
@@ -319,7 +319,7 @@ static int take_signals(struct session *s)
 	sigaddset(&set, SIGCHLD);
 	sigprocmask(SIG_BLOCK, &set, &s->mask);
 	s->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return s->signals < 0 ? message_error("cannot begin: %s", strerror(errno)) : 0;
+	return s->signals < 0 ? message_error("cannot start the screen: %s", strerror(errno)) : 0;
 }
 
 static int run(struct session *s)
@@ -389,7 +389,7 @@ int cmd_live_screen(const struct live_ask *ask)
 				     strerror(-err));
 	if (asprintf(&s.path, "%s/live.data", s.folder) < 0 ||
 	    asprintf(&s.log, "%s/messages", s.folder) < 0)
-		status = message_error("cannot begin: %s", strerror(ENOMEM));
+		status = message_error("cannot start the screen: %s", strerror(ENOMEM));
 	s.reader_ask.folder = s.folder;
 	s.reader_ask.path = s.path;
 	if (!status)

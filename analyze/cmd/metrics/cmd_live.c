@@ -424,7 +424,7 @@ static int add_name(struct live *l, const char *name, size_t bytes)
 		return usage_error(&live_usage, "more than %d instruments", METRIC_TABLES_MAX);
 	l->words[l->word_count] = strndup(name, bytes);
 	if (!l->words[l->word_count])
-		return message_error("cannot begin: %s", strerror(ENOMEM));
+		return message_error("cannot show instruments: %s", strerror(ENOMEM));
 	return metric_tables_are_elsewhere(l->words[l->word_count++]) ? MESSAGE_FAILED : 0;
 }
 
@@ -471,7 +471,7 @@ static int ask_and_run(struct live *l)
 	};
 	l->selection.ask = &l->ask;
 	if (string_table_new(&l->names))
-		return message_error("cannot begin: %s", strerror(ENOMEM));
+		return message_error("cannot show instruments: %s", strerror(ENOMEM));
 	l->selection.names = l->names;
 	filter_init(&l->all);
 	status = run(l);

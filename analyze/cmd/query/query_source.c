@@ -72,9 +72,6 @@ static int merge(struct query_source *q, const char *dir, const struct capture *
 	if (err == -EXDEV)
 		return message_error("cannot join '%s/%s' with the others: %s", dir,
 				     q->selected.list[error.input]->name, error.text);
-	if (err == -ENOTSUP)
-		return message_error("cannot join captures of '%s': there are no events in one",
-				     dir);
 	if (err)
 		return message_error(
 			"cannot join captures of '%s' in '%s': %s (TMPDIR chooses another place)",

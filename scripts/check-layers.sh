@@ -232,8 +232,8 @@ files | grep -E '^(format|record|analyze)/.*\.h$' | while read -r f; do
 done >"$work"
 report_rule "include guards are named after their files"
 
-# Commands print, by message and usage; children of workload, name_bundler, trial_load and recorder_rights are programs of their own.
-sources_in 'format|record|analyze' | grep -vE '^(record|analyze)/main\.c$|/(cmd_[a-z_]+|message|usage|common_options|name_options|open_report|workload|name_bundler|opener_process|trial_load|recorder_rights)\.[ch]$' | while read -r f; do
+# Commands print, by message and usage; children of workload, name_bundler, reader_process, trial_load and recorder_rights are programs of their own.
+sources_in 'format|record|analyze' | grep -vE '^(record|analyze)/main\.c$|/(cmd_[a-z_]+|message|usage|common_options|name_options|open_report|workload|name_bundler|opener_process|reader_process|trial_load|recorder_rights)\.[ch]$' | while read -r f; do
 	grep -nHE '(^|[^a-z_>.])(printf|puts|perror|exit|_exit|abort|err|errx|warn|warnx)[[:space:]]*\(|[^a-z_](stderr|stdout)[^a-z_]' \
 		"$f" | grep -vE '^[^:]+:[0-9]+:[[:space:]]*(\*|/\*)' || true
 done >"$work"

@@ -6,12 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "analyze/input/capture_meta.h"
 #include "analyze/push/points.h"
 #include "analyze/push/samples.h"
-#include "analyze/push/sender.h"
 #include "format/base/crc32c.h"
 
 #define NS_PER_SECOND 1000000000u
@@ -44,31 +42,33 @@ char *push_host_name(const char *host)
 	return name;
 }
 
-static int encode_one(struct push_ledger *l, const struct push_target *t, int64_t target,
-		      const char *folder, struct push_interval *in)
+/* Where the batches of one capture for one server go. */
+struct sink {
+	const struct push_target *target;
+	uint64_t seq; /* of the next one */
+	int (*give)(void *arg, const struct push_batch *b);
+	void *arg;
+	uint64_t count;
+};
+
+static int encode_one(struct sink *to, struct push_interval *in)
 {
 	struct push_batch b = { .host = strdup(in->host),
 				.sender = in->sender,
+				.seq = to->seq,
 				.from_s = in->from_s,
 				.to_s = in->to_s };
-	struct push_waiting w = { .target = target, .host = b.host };
-	char *path = NULL;
-	struct stat st;
-	int err = b.host ? push_ledger_take_seq(l, target, in->host, &in->seq) : -ENOMEM;
+	int err = b.host ? 0 : -ENOMEM;
 
-	b.seq = w.seq = in->seq;
+	in->seq = to->seq;
 	if (!err)
-		err = t->form->encode(in, &b);
-	if (!err && !(path = push_batch_path(folder, target, in->host, in->seq, "")))
-		err = -ENOMEM;
+		err = to->target->form->encode(in, &b);
+	if (!b.samples)
+		b.samples = in->point_count;
 	if (!err)
-		err = push_batch_write(&b, path);
-	if (!err) {
-		w.bytes = stat(path, &st) ? 0 : (uint64_t)st.st_size;
-		w.samples = b.samples ? b.samples : in->point_count;
-		err = push_ledger_add(l, &w);
-	}
-	free(path);
+		err = to->give(to->arg, &b);
+	to->seq++;
+	to->count++;
 	push_batch_done(&b);
 	return err;
 }
@@ -78,19 +78,18 @@ static uint64_t seconds_of(const struct push_source *s, uint64_t time_ns)
 	return (time_ns + s->to_wall_ns) / NS_PER_SECOND;
 }
 
-static int encode_samples(struct push_ledger *l, const struct push_target *t, int64_t target,
-			  const char *folder, const struct push_source *s, uint64_t *count)
+static int encode_samples(struct sink *to, uint64_t sender, const struct push_source *s)
 {
 	struct push_interval in = { .host = s->host,
 				    .event = s->event,
 				    .weight_type = s->weight_type,
 				    .weight_unit = s->weight_unit,
 				    .period_ns = s->period_ns,
-				    .sender = push_ledger_sender(l),
+				    .sender = sender,
 				    .samples = s->samples };
 	int err = 0;
 
-	for (size_t i = 0; i < s->samples->row_count && !err; i += in.row_count, ++*count) {
+	for (size_t i = 0; i < s->samples->row_count && !err; i += in.row_count) {
 		uint64_t from_ns = s->samples->rows[i].time_ns, to_ns = from_ns + s->interval_ns;
 
 		in.rows = s->samples->rows + i;
@@ -100,7 +99,7 @@ static int encode_samples(struct push_ledger *l, const struct push_target *t, in
 		in.from_s = seconds_of(s, from_ns);
 		in.to_s = seconds_of(s, to_ns < s->end_ns ? to_ns : s->end_ns);
 		in.lost = i + in.row_count == s->samples->row_count ? s->lost : 0;
-		err = encode_one(l, t, target, folder, &in);
+		err = encode_one(to, &in);
 	}
 	return err;
 }
@@ -117,45 +116,29 @@ static size_t count_points(const struct push_source *s, size_t i)
 	return end - i;
 }
 
-static int encode_points(struct push_ledger *l, const struct push_target *t, int64_t target,
-			 const char *folder, const struct push_source *s, uint64_t *count)
+static int encode_points(struct sink *to, uint64_t sender, const struct push_source *s)
 {
-	struct push_interval in = { .host = s->host, .sender = push_ledger_sender(l) };
+	struct push_interval in = { .host = s->host, .sender = sender };
 	int err = 0;
 
-	for (size_t i = 0; i < s->points->count && !err; i += in.point_count, ++*count) {
+	for (size_t i = 0; i < s->points->count && !err; i += in.point_count) {
 		in.points = s->points->list + i;
 		in.point_count = count_points(s, i);
 		in.from_s = in.points[0].time_ns / NS_PER_SECOND;
 		in.to_s = in.points[in.point_count - 1].time_ns / NS_PER_SECOND;
-		err = encode_one(l, t, target, folder, &in);
+		err = encode_one(to, &in);
 	}
 	return err;
 }
 
-static int encode_all(struct push_ledger *l, const struct push_target *t, int64_t target,
-		      const char *folder, const struct push_source *s, uint64_t *count)
+int push_encode(const struct push_target *t, const struct push_source *source, uint64_t sender,
+		uint64_t first_seq, int (*give)(void *arg, const struct push_batch *b), void *arg,
+		uint64_t *count)
 {
-	int err = t->form->takes_metrics ? encode_points(l, t, target, folder, s, count)
-					 : encode_samples(l, t, target, folder, s, count);
+	struct sink to = { .target = t, .seq = first_seq, .give = give, .arg = arg };
+	int err = t->form->takes_metrics ? encode_points(&to, sender, source)
+					 : encode_samples(&to, sender, source);
 
-	return err ? err : push_ledger_add_capture(l, target, s->identity);
-}
-
-int push_encode(struct push_ledger *l, const struct push_target *t, int64_t target,
-		const char *folder, const struct push_source *source, uint64_t *count)
-{
-	int err = push_ledger_begin(l);
-
-	*count = 0;
-	if (err)
-		return err;
-	err = encode_all(l, t, target, folder, source, count);
-	if (!err)
-		err = push_ledger_commit(l);
-	if (err) {
-		push_ledger_rollback(l);
-		push_folder_clean(folder, l);
-	}
+	*count = to.count;
 	return err;
 }

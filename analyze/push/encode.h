@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* encode - the batches of a capture for one server, written and put into the ledger, all or none */
+/* encode - the batches of a capture for one server */
 #ifndef EBPREC_ANALYZE_PUSH_ENCODE_H
 #define EBPREC_ANALYZE_PUSH_ENCODE_H
 
 #include "analyze/push/forms/interval.h"
-#include "analyze/push/ledger.h"
 #include "analyze/push/forms/target.h"
 
 /* Of a capture. */
@@ -34,10 +33,11 @@ char *push_identity(const struct capture *c, const char *host, const struct time
 char *push_host_name(const char *host);
 
 /*
- * Writes each interval's batch below folder, and then the ledger has them, and the capture.  On failure neither stays.
- * *count: batches.  The errors of files and of the ledger.
+ * Makes each interval's batch, numbered from first_seq on, and gives it away; give: its error ends it.  *count: batches.
+ * -ENOMEM.
  */
-int push_encode(struct push_ledger *l, const struct push_target *t, int64_t target,
-		const char *folder, const struct push_source *source, uint64_t *count);
+int push_encode(const struct push_target *t, const struct push_source *source, uint64_t sender,
+		uint64_t first_seq, int (*give)(void *arg, const struct push_batch *b), void *arg,
+		uint64_t *count);
 
 #endif

@@ -230,6 +230,20 @@ int push_ledger_add_capture(struct push_ledger *l, int64_t target, const char *i
 	return change(l, "INSERT INTO captures VALUES (?, ?)", "it", target, identity);
 }
 
+int push_ledger_next_seq(struct push_ledger *l, int64_t target, const char *host, uint64_t *out)
+{
+	sqlite3_stmt *s = NULL;
+	int64_t last = 0;
+	int err = query(l, &s, "SELECT last FROM seqs WHERE target = ? AND host = ?", "it", target,
+			host);
+
+	err = err ? err : step_number(l, s, &last);
+	if (err && err != -ENOENT)
+		return err;
+	*out = (uint64_t)last + 1;
+	return 0;
+}
+
 int push_ledger_take_seq(struct push_ledger *l, int64_t target, const char *host, uint64_t *out)
 {
 	sqlite3_stmt *s = NULL;

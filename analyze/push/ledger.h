@@ -53,6 +53,8 @@ void push_ledger_rollback(struct push_ledger *l);
 
 int push_ledger_has_capture(struct push_ledger *l, int64_t target, const char *identity, bool *out);
 int push_ledger_add_capture(struct push_ledger *l, int64_t target, const char *identity);
+/* The one that is taken next. */
+int push_ledger_next_seq(struct push_ledger *l, int64_t target, const char *host, uint64_t *out);
 /* From 1 on, each once. */
 int push_ledger_take_seq(struct push_ledger *l, int64_t target, const char *host, uint64_t *out);
 /* w: without tries, words and times. */

@@ -316,6 +316,54 @@ has_all() {
 	same "0 0" "$(awk '/^Max core file size/ { print $5, $6 }' /proc/$!/limits)"
 }
 
+# processes PATTERN - the files of the processes that made such calls
+processes() {
+	grep -lE "$1" calls.* | sort
+}
+
+@test "what reads a capture has no socket to a server and no secret, and what has them reads none" {
+	local reader sender filter opened fd
+	start_server
+	mkdir captures
+	mv a.data captures/1.data
+	echo s3cret >token
+	chmod 600 token
+	strace -ff -o calls ebprec push -q --to "$to" -d state --token-file token -i captures
+	same 3000 "$(sums | cut -d' ' -f2)"
+	sender=$(processes 'connect\(.*AF_INET')
+	same "$sender" "$(processes '"token", O_RDONLY(\|O_CLOEXEC)?\)')"
+	reader=$(processes '1\.data", O_RDONLY(\|O_CLOEXEC|\|O_NO[A-Z]*)*\) = [0-9]' | grep -vFx "$sender")
+	same 1 "$(wc -w <<<"$reader")"
+	# The sender opens a file of a folder to see whether it is a capture: it reads 8 bytes, and maps nothing of it.
+	fd=$(sed -n 's/.*1\.data", O_RDONLY.*NONBLOCK.*= \([0-9]*\)$/\1/p' "$sender" | head -n 1)
+	grep -A 3 'captures/1\.data", O_RDONLY.*NONBLOCK' "$sender" | grep -q "pread64($fd, .*, 8, 0) *= 8"
+	same "" "$(grep -A 5 'captures/1\.data", O_RDONLY.*NONBLOCK' "$sender" | grep "mmap(.*, $fd, " || true)"
+	# The reader's filter of system calls is there before it opens the capture.
+	filter=$(grep -nE '(PR_SET_SECCOMP|SECCOMP_SET_MODE_FILTER).* = 0$' "$reader" | tail -n 1)
+	opened=$(grep -nE '1\.data", O_RDONLY(\|O_CLOEXEC|\|O_NO[A-Z]*)*\) = [0-9]' "$reader" | grep -v O_PATH | head -n 1)
+	[ "${filter%%:*}" -lt "${opened%%:*}" ]
+}
+
+@test "a reader that dies costs its capture alone, and is printed" {
+	start_server
+	mkfifo pipe
+	ebprec push -q --to "$to" -d state -i pipe 2>err &
+	await pgrep -P "$(pgrep -P $!)" -x ebprec-reader
+	kill -SEGV "$(pgrep -P "$(pgrep -P $!)" -x ebprec-reader)"
+	status=0
+	wait $! || status=$?
+	same 1 "$status"
+	contains "$(cat err)" "cannot read 'pipe': the process that read it ended by signal 11"
+	push -i a.data
+	has_all
+	# Neither outlives its sender.
+	ebprec push -q --to "$to" -d state -i pipe 2>err &
+	await pgrep -P "$(pgrep -P $!)" -x ebprec-reader
+	reader=$(pgrep -P "$(pgrep -P $!)" -x ebprec-reader)
+	kill -KILL $!
+	await test ! -d "/proc/$reader"
+}
+
 @test "one sender a folder" {
 	start_server
 	echo hang >server/plan

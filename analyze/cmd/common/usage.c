@@ -294,6 +294,9 @@ bool usage_parse(const struct usage *u, void *opts, int argc, char **argv, int l
 		*status = MESSAGE_USAGE;
 		return false;
 	}
+	*status = u->starts ? u->starts(opts) : MESSAGE_OK;
+	if (*status)
+		return false;
 	if (!u->reads || confine(u, opts, argv + first))
 		return true;
 	*status = MESSAGE_FAILED;

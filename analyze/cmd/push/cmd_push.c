@@ -16,8 +16,8 @@
 #include "analyze/cmd/common/secret_file.h"
 #include "analyze/cmd/common/usage.h"
 #include "analyze/cmd/push/cmd_push.h"
+#include "analyze/cmd/push/reader_process.h"
 #include "analyze/out/message.h"
-#include "format/base/mmap_array.h"
 #include "format/base/vec.h"
 #include "format/os/clock.h"
 #include "format/reader/capture.h"
@@ -77,6 +77,18 @@ static const struct option push_options[] = {
 	{ 0 },
 };
 
+/* Before there are secrets. */
+static int start_reader(void *arg)
+{
+	struct push_opts *o = arg;
+
+	o->reader = o->status || o->setup ? -ENOENT : reader_process_start(push_read, o);
+	return o->reader < 0 && o->reader != -ENOENT
+		       ? message_error("cannot push: the process that reads cannot be started: %s",
+				       strerror(-o->reader))
+		       : 0;
+}
+
 static const struct usage push_usage = {
 	.command = "push",
 	.words = "--to URL [OPTIONS] [[-i] FILE]...",
@@ -87,6 +99,7 @@ static const struct usage push_usage = {
 	.reads = USAGE_READS,
 	.sends = "dir",
 	.looks = "status",
+	.starts = start_reader,
 };
 
 /* ---- servers ---- */
@@ -554,8 +567,8 @@ int cmd_push(int argc, char **argv)
 	p = calloc(1, sizeof(*p));
 	if (!p)
 		return message_error("cannot push: %s", strerror(ENOMEM));
-	mmap_array_tune();
 	p->opts = &opts;
+	p->reader = opts.reader;
 	p->usage = &push_usage;
 	status = run(p, words);
 	done(p);

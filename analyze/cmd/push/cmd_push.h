@@ -16,6 +16,7 @@ struct push_opts {
 	uint64_t max_rate_bytes, queue_bytes;
 	unsigned days;
 	bool setup, replicated, status, follow, quiet;
+	int reader; /* of push_state; set when the options are known */
 };
 
 /* Not equal: it was written to. */
@@ -42,7 +43,8 @@ struct push_state {
 	const char *proxy_password;     /* behind it */
 	int64_t ids[OPTION_LIST_MAX];
 	size_t count;
-	char *out; /* owned: the folder of batches */
+	char *out;  /* owned: the folder of batches */
+	int reader; /* reader_process.h */
 	struct push_ledger *ledger;
 	struct push_sender *sender;
 	uint64_t sent, sent_samples, refused;
@@ -63,8 +65,17 @@ struct push_state {
  */
 int push_ledger_error(struct push_state *p, int err);
 
+/* A reader ends with its exit status, and the kind of the file. */
+#define PUSH_READ_STATUS(status, file) ((status) | (int)(file) << 2)
+#define PUSH_READ_MESSAGE(code)        ((code)&3)
+#define PUSH_READ_FILE(code)           ((enum push_file)((code) >> 2 & 3))
+#define PUSH_READ_QUIET                1u /* of the flags of push_read() */
+
+/* A reader, of reader_process.h; arg: struct push_opts. */
+int push_read(void *arg, const char *path, unsigned flags, int socket);
+
 /*
- * Encodes the capture for each target that has not had it and is not full.  *added: batches.  0, or the exit status after
+ * Has the capture read and encoded for each target that has not had it and is not full.  *added: batches.  0, or the exit status after
  * an error was printed.
  */
 int push_capture(struct push_state *p, const char *path, uint64_t *added, enum push_file *what);

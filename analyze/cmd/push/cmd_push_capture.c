@@ -1,21 +1,31 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* A capture becomes batches. */
+/* The batches that a reader of a capture sends become files, and rows of the ledger. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
-#include "analyze/cmd/common/open_report.h"
-#include "analyze/cmd/common/print_quality.h"
 #include "analyze/cmd/push/cmd_push.h"
-#include "analyze/input/event/event_of.h"
+#include "analyze/cmd/push/reader_process.h"
 #include "analyze/out/message.h"
 #include "analyze/push/encode.h"
-#include "analyze/push/points.h"
-#include "analyze/push/samples.h"
-#include "format/perf/perffile.h"
+#include "analyze/push/messages.h"
+#include "analyze/push/store.h"
 
-#define NS_PER_SECOND 1000000000u
+#define IDENTITY_BYTES 1024
+
+/* A capture on its way. */
+struct incoming {
+	struct push_state *p;
+	const char *path;
+	char *host, *identity;   /* owned; NULL: not known yet */
+	uint64_t wanted, ended;  /* a bit for each target */
+	struct push_store store; /* of the target whose batches come */
+	size_t target;
+	uint64_t *added; /* batches */
+};
 
 /* Whether it is waited for, once it sends.  It is printed once. */
 static bool waits_for(struct push_state *p, enum push_place place, int err, const char *why)
@@ -43,110 +53,24 @@ int push_ledger_error(struct push_state *p, int err)
 				       p->opts->folder, why);
 }
 
-static bool is_clock(const char *event)
+static int fail_store(struct incoming *in, int err)
 {
-	return !strncmp(event, "cpu-clock", 9) || !strncmp(event, "task-clock", 10);
-}
+	struct push_state *p = in->p;
 
-/* One name for what a sampled clock and sampled cycles count; what they weigh differs. */
-static void name_weight(const struct capture_attr *attr, struct push_source *source)
-{
-	const char *name = event_name(attr);
-
-	source->event = !strncmp(name, "cycles", 6) || is_clock(name) ? "cpu" : name;
-	source->weight_type = is_clock(name) ? "cpu" : name;
-	source->weight_unit = is_clock(name) ? "nanoseconds" : "count";
-	if (is_clock(name) && attr->attr.freq && attr->attr.sample_freq)
-		source->period_ns = NS_PER_SECOND / attr->attr.sample_freq;
-}
-
-static int encode_for(struct push_state *p, size_t i, const char *path,
-		      const struct push_source *source, uint64_t *added)
-{
-	uint64_t count;
-	int err = push_encode(p->ledger, &p->targets[i], p->ids[i], p->out, source, &count);
-
-	if (!err) {
-		p->reported = 0;
-		*added += count;
-		if (!count && !p->opts->quiet)
-			message_note(
-				p->targets[i].form->takes_metrics
-					? "'%s' has no tables of instruments, nothing goes to '%s'"
-					: "'%s' has no samples, nothing goes to '%s'",
-				path, p->targets[i].name);
-		return 0;
-	}
+	push_store_abandon(&in->store);
+	if (err == -EBADMSG)
+		return message_error(
+			"cannot push '%s': what the process that reads it sent is none of its batches",
+			in->path);
 	if (err == -EIO || err == -EAGAIN)
 		return push_ledger_error(p, err);
 	if (waits_for(p, PUSH_PLACE_OUT, err, strerror(-err)))
 		return MESSAGE_FAILED;
-	return message_error("cannot write the batches of '%s' to '%s': %s", path, p->out,
+	return message_error("cannot write the batches of '%s' to '%s': %s", in->path, p->out,
 			     strerror(-err));
 }
 
-static int make_samples(struct push_state *p, const char *path, struct report *r,
-			struct push_source *source, struct push_samples *samples)
-{
-	size_t count;
-	struct picked picked;
-	const bool quiet = p->opts->quiet || p->reported; /* it was made before, and not written */
-	int err, status = pick_options_parse(&p->opts->pick, p->usage, &picked);
-
-	if (status)
-		return status;
-	status = pick_options_resolve(&p->opts->pick, p->usage, path, quiet, r, &picked);
-	if (!status) {
-		picked.query.fields = PUSH_GROUPS;
-		picked.query.quantum_ns = p->opts->interval_ns;
-		picked.query.with_sources = true;
-		err = report_make(r, &picked.query);
-		if (!err)
-			err = push_samples_make(r, samples);
-		name_weight(&capture_attrs(r->capture, &count)[picked.query.attr], source);
-		if (r->scan.attr_lost)
-			source->lost = r->scan.attr_lost[picked.query.attr];
-		if (err)
-			status = message_error("cannot push '%s': %s", path, strerror(-err));
-		else if (!quiet)
-			print_quality_losses(r, path);
-	}
-	pick_options_done(&picked);
-	return status;
-}
-
-/* Whether one of the wanted targets takes metrics, or else samples. */
-static bool has_form(const struct push_state *p, uint64_t wanted, bool takes_metrics)
-{
-	for (size_t i = 0; i < p->count; i++)
-		if (wanted & 1ull << i && p->targets[i].form->takes_metrics == takes_metrics)
-			return true;
-	return false;
-}
-
-/* Points before samples: a report that was made has no model any more. */
-static int encode_open(struct push_state *p, const char *path, struct cmd_open *in,
-		       struct push_source *source, uint64_t wanted, uint64_t *added)
-{
-	struct push_samples samples = { 0 };
-	struct push_points points = { 0 };
-	struct report *r = &in->report;
-	int status = 0;
-
-	if (has_form(p, wanted, true) &&
-	    push_points_make(in->capture, r->names, r->model, source->to_wall_ns, &points))
-		status = message_error("cannot push '%s': %s", path, strerror(ENOMEM));
-	if (!status && source->has_samples && has_form(p, wanted, false))
-		status = make_samples(p, path, r, source, &samples);
-	source->samples = &samples;
-	source->points = &points;
-	for (size_t i = 0; i < p->count && !status; i++)
-		if (wanted & 1ull << i)
-			status = encode_for(p, i, path, source, added);
-	push_samples_done(&samples);
-	push_points_done(&points);
-	return status;
-}
+/* ---- which capture it is ---- */
 
 /* A bit for each target that has not had it; and of those, that there is room for. */
 static int find_wanted(struct push_state *p, const char *identity, uint64_t *missing,
@@ -162,64 +86,170 @@ static int find_wanted(struct push_state *p, const char *identity, uint64_t *mis
 			*missing |= 1ull << i;
 	}
 	*wanted = *missing & ~p->full;
-	return err ? push_ledger_error(p, err) : 0;
+	return err;
 }
 
-/* The time of its samples; false: it has none, and where its records are stands for that. */
-static bool span_of(const struct cmd_open *in, struct time_span *out)
+/* Two texts.  The host must be one that a name of a file may have. */
+static int read_names(struct incoming *in, const struct outbuf *bytes)
 {
-	const struct time_span *span = report_span(&in->report);
+	const char *host = (const char *)bytes->data, *identity;
+	size_t host_bytes = bytes->size_bytes ? strnlen(host, bytes->size_bytes) + 1 : 1;
+	char *plain;
 
-	if (span)
-		*out = *span;
-	else
-		capture_data_range(in->capture, &out->from_ns, &out->to_ns);
-	return span;
+	if (in->host || host_bytes >= bytes->size_bytes || bytes->size_bytes > IDENTITY_BYTES ||
+	    bytes->data[bytes->size_bytes - 1])
+		return -EBADMSG;
+	identity = host + host_bytes;
+	plain = push_host_name(host);
+	in->identity = strdup(identity);
+	if (!plain || !in->identity || strcmp(plain, host) != 0) {
+		free(plain);
+		return -EBADMSG;
+	}
+	in->host = plain;
+	return 0;
 }
 
-static int encode_capture(struct push_state *p, const char *path, struct cmd_open *in,
-			  uint64_t *added)
+static int on_capture(struct incoming *in, const struct push_message *m, int socket)
 {
-	const struct capture *c = in->capture;
-	const char *host = p->opts->host ? p->opts->host
-					 : capture_feature_string(c, PERFFILE_HOSTNAME);
-	struct push_source source = { .interval_ns = p->opts->interval_ns };
-	struct time_span span;
-	uint64_t sample_ns, wall_ns, missing = 0, wanted = 0;
-	char *name;
-	int status;
+	struct push_state *p = in->p;
+	uint64_t answer[1 + OPTION_LIST_MAX] = { push_ledger_sender(p->ledger) }, missing;
+	int err = read_names(in, &m->bytes);
 
-	if (!capture_clock(c, &sample_ns, &wall_ns))
-		return message_error("cannot push '%s': it does not have the time of day", path);
-	source.has_samples = span_of(in, &span);
-	name = push_host_name(host);
-	source.host = name;
-	source.to_wall_ns = wall_ns - sample_ns;
-	source.end_ns = span.to_ns;
-	source.identity = name ? push_identity(c, name, &span, source.to_wall_ns) : NULL;
-	status = source.identity ? find_wanted(p, source.identity, &missing, &wanted)
-				 : message_error("cannot push '%s': %s", path, strerror(ENOMEM));
-	if (!status && wanted)
-		status = encode_open(p, path, in, &source, wanted, added);
-	else if (!status && !missing && !p->opts->follow && !p->opts->quiet)
-		message_note("'%s' was pushed before, skipping", path);
-	free(source.identity);
-	free(name);
+	if (!err)
+		err = find_wanted(p, in->identity, &missing, &in->wanted);
+	for (size_t i = 0; i < p->count && !err; i++)
+		if (in->wanted & 1ull << i)
+			err = push_ledger_next_seq(p->ledger, p->ids[i], in->host, &answer[1 + i]);
+	if (err)
+		return fail_store(in, err);
+	if (!missing && !p->opts->follow && !p->opts->quiet)
+		message_note("'%s' was pushed before, skipping", in->path);
+	/* A reader that is gone is noticed when it is waited for. */
+	(void)push_message_send(socket, PUSH_MESSAGE_WANTED, 0, 0, answer,
+				(1 + p->count) * sizeof(*answer));
+	return 0;
+}
+
+/* ---- its batches ---- */
+
+/* Target by target, each that wanted it once. */
+static int begin_target(struct incoming *in, uint32_t target)
+{
+	struct push_state *p = in->p;
+
+	if (in->store.open)
+		return in->target == target ? 0 : -EBADMSG;
+	if (target >= p->count || !(in->wanted & 1ull << target) || in->ended & 1ull << target)
+		return -EBADMSG;
+	in->target = target;
+	in->store = (struct push_store){
+		.ledger = p->ledger, .folder = p->out, .target = p->ids[target], .host = in->host
+	};
+	return push_store_begin(&in->store);
+}
+
+static int on_batch(struct incoming *in, const struct push_message *m)
+{
+	struct push_batch b;
+	int err = begin_target(in, m->target);
+
+	if (!err)
+		err = push_batch_decode(m->bytes.data, m->bytes.size_bytes, &b);
+	if (!err) {
+		err = push_store_add(&in->store, &b);
+		push_batch_done(&b);
+		++*in->added;
+	}
+	return err ? fail_store(in, err) : 0;
+}
+
+static int on_end(struct incoming *in, const struct push_message *m)
+{
+	struct push_state *p = in->p;
+	const struct push_target *t = &p->targets[m->target < p->count ? m->target : 0];
+	int err = begin_target(in, m->target);
+
+	if (!err)
+		err = push_store_commit(&in->store, in->identity);
+	if (err)
+		return fail_store(in, err);
+	in->ended |= 1ull << m->target;
+	p->reported = 0;
+	if (!m->number && !p->opts->quiet)
+		message_note(t->form->takes_metrics
+				     ? "'%s' has no tables of instruments, nothing goes to '%s'"
+				     : "'%s' has no samples, nothing goes to '%s'",
+			     in->path, t->name);
+	return 0;
+}
+
+static int on_message(struct incoming *in, const struct push_message *m, int socket)
+{
+	if (m->kind == PUSH_MESSAGE_CAPTURE)
+		return on_capture(in, m, socket);
+	if (!in->host)
+		return fail_store(in, -EBADMSG);
+	return m->kind == PUSH_MESSAGE_BATCH ? on_batch(in, m)
+	       : m->kind == PUSH_MESSAGE_END ? on_end(in, m)
+					     : fail_store(in, -EBADMSG);
+}
+
+/* All that its reader sends. */
+static int take_messages(struct incoming *in, int socket)
+{
+	struct push_message m = { 0 };
+	int status = 0, err;
+
+	while (!status && !(err = push_message_receive(socket, &m)))
+		status = on_message(in, &m, socket);
+	if (!status && err != -ENODATA)
+		status = fail_store(in, err);
+	outbuf_done(&m.bytes);
 	return status;
+}
+
+/* ---- the reader ---- */
+
+/* How it ended, and whether all was there. */
+static int on_reader_end(const struct incoming *in, int wait_status, enum push_file *what)
+{
+	const int code = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) : 0;
+
+	if (WIFSIGNALED(wait_status))
+		return message_error(
+			"cannot read '%s': the process that read it ended by signal %d", in->path,
+			WTERMSIG(wait_status));
+	*what = PUSH_READ_FILE(code);
+	if (PUSH_READ_MESSAGE(code))
+		return PUSH_READ_MESSAGE(code);
+	return *what == PUSH_FILE_COMPLETE && in->ended != in->wanted
+		       ? message_error("cannot push '%s': the process that read it ended too early",
+				       in->path)
+		       : 0;
 }
 
 int push_capture(struct push_state *p, const char *path, uint64_t *added, enum push_file *what)
 {
-	struct cmd_open in;
-	int status = cmd_open(path, "push", true, &in);
+	struct incoming in = { .p = p, .path = path, .added = added };
+	/* One that was read before, and could not be written, is not commented on again. */
+	const unsigned flags = p->opts->quiet || p->reported ? PUSH_READ_QUIET : 0;
+	int socket, wait_status, status, err = reader_process_ask(p->reader, path, flags, &socket);
 
-	*what = status ? PUSH_FILE_UNREADABLE : PUSH_FILE_COMPLETE;
-	if (status)
-		return status;
-	if (capture_damage(in.capture)->unfinished)
-		*what = PUSH_FILE_UNFINISHED;
-	else
-		status = encode_capture(p, path, &in, added);
-	cmd_close(&in);
+	*what = PUSH_FILE_UNREADABLE;
+	if (err)
+		return message_error("cannot read '%s': %s", path, strerror(-err));
+	status = take_messages(&in, socket);
+	push_store_abandon(&in.store);
+	close(socket);
+	err = reader_process_wait(p->reader, &wait_status);
+	if (err)
+		status = message_error("cannot read '%s': %s", path, strerror(-err));
+	else if (!status)
+		status = on_reader_end(&in, wait_status, what);
+	else if (WIFEXITED(wait_status))
+		*what = PUSH_READ_FILE(WEXITSTATUS(wait_status));
+	free(in.host);
+	free(in.identity);
 	return status;
 }

@@ -21,7 +21,8 @@ struct page_column {
 	size_t bytes;
 };
 
-#define PAGE_TABLE_COLUMNS 12
+#define PAGE_TABLE_COLUMNS    12
+#define PAGE_VARINT_BYTES_MAX 10
 
 struct page_table {
 	const char *name;
@@ -48,7 +49,21 @@ void page_columns_begin(struct page_columns *p, const char *name);
 void page_columns_begin_signed(struct page_columns *p, const char *name);
 /* Texts, by page_columns_put_text(). */
 void page_columns_begin_text(struct page_columns *p, const char *name);
-void page_columns_put(struct page_columns *p, uint64_t value);
+static inline void page_columns_put(struct page_columns *p, uint64_t value)
+{
+	struct outbuf *raw = &p->raw;
+	uint8_t *at = raw->room_bytes - raw->size_bytes < PAGE_VARINT_BYTES_MAX
+			      ? outbuf_reserve(raw, PAGE_VARINT_BYTES_MAX)
+			      : raw->data + raw->size_bytes;
+	size_t n = 0;
+
+	if (!at)
+		return;
+	for (; value >= 0x80; value >>= 7)
+		at[n++] = (uint8_t)(value | 0x80);
+	at[n++] = (uint8_t)value;
+	raw->size_bytes += n;
+}
 void page_columns_put_signed(struct page_columns *p, int64_t value);
 /* Holds no NUL; one is put behind it. */
 void page_columns_put_text(struct page_columns *p, const char *text, size_t size_bytes);

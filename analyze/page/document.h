@@ -54,7 +54,7 @@ struct page_part {
 
 /*
  * sides: one, or the capture before and that after, which have no marks, processes and counters in the page.  -ENOMEM,
- * -EOVERFLOW: too many threads for so long a time; -ERANGE: the weights add up to more than numbers of JavaScript are exact to.
+ * -EOVERFLOW; -ERANGE: the weights add up to more than numbers of JavaScript are exact to.
  */
 int page_part_make(const struct page_side *sides, size_t count, struct page_part *out);
 void page_part_done(struct page_part *part);

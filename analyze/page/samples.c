@@ -13,8 +13,8 @@
 #include "format/base/mmap_array.h"
 #include "format/base/vec.h"
 
-/* How many rows before a sample is read in an order that is not that of memory. */
-#define FETCH_AHEAD 16
+/* From so many rows on, sorting by digits is faster. */
+#define MANY_ROWS 1024
 
 struct builder {
 	struct report *r;
@@ -276,8 +276,12 @@ static int make_places(const struct builder *b, const struct page_stacks *tree, 
 		err = find_stack(b->out, first, tree->node_of[b->ask->number][i],
 				 from->entries[i].key.end, &places[i].stack);
 	}
-	for (size_t i = 0; !err && i < from->sample_count; i++)
-		b->out->stacks[places[from->samples[i].entry].stack].count++;
+	for (size_t i = 0; !err && i < from->sample_count; i++) {
+		const struct place *place = &places[from->samples[i].entry];
+
+		b->out->stacks[place->stack].count++;
+		b->out->tasks[place->task].row_count++;
+	}
 	if (!err)
 		err = rank_stacks(b->out, places, from->entry_count);
 	free(first);
@@ -317,62 +321,34 @@ static void find_times(struct builder *b)
 	b->out->span_us = span.to_ns / 1000 - b->out->base_us;
 }
 
-static unsigned bits(uint64_t value)
-{
-	return value ? 64 - (unsigned)__builtin_clzll(value) : 0;
-}
-
-/* The samples by task and time, each in place of its row.  *out is owned. */
-static int sort_samples(const struct builder *b, const struct place *places,
-			struct radix_item **out)
-{
-	const struct stack_table *stacks = &b->r->stacks;
-	unsigned shift = b->out->time_bits;
-	struct radix_item *list;
-	int err;
-
-	if (shift + bits(b->out->task_count) > 64)
-		return -EOVERFLOW;
-	list = mmap_array_raw(mmap_array_round(stacks->sample_count * sizeof(*list)));
-	if (!list)
-		return -ENOMEM;
-	for (size_t i = 0; i < stacks->sample_count; i++) {
-		const struct stack_table_sample *sample = &stacks->samples[i];
-		uint64_t task = places[sample->entry].task;
-
-		list[i] = (struct radix_item){
-			task << shift | (sample->time_ns / 1000 - b->out->base_us), (uint32_t)i
-		};
-	}
-	err = radix_sort(&list, stacks->sample_count);
-	if (err)
-		free(list);
-	else
-		*out = list;
-	return err;
-}
-
-struct tie {
-	const struct stack_table_sample *samples;
-	const struct place *places;
+/* The rows of one task, while they are put into order. */
+struct slice {
+	const struct page_row *rows;
+	const uint64_t *weights; /* NULL: 1 each */
 };
 
-static int by_stack(const void *va, const void *vb, void *arg)
+static int compare_rows(const struct slice *s, size_t ia, size_t ib)
 {
-	const struct tie *tie = arg;
-	const struct stack_table_sample *a = &tie->samples[((const struct radix_item *)va)->value];
-	const struct stack_table_sample *b = &tie->samples[((const struct radix_item *)vb)->value];
-	uint32_t stack_a = tie->places[a->entry].stack, stack_b = tie->places[b->entry].stack;
+	const struct page_row *a = &s->rows[ia], *b = &s->rows[ib];
 
-	if (stack_a != stack_b)
-		return stack_a < stack_b ? -1 : 1;
+	if (a->when_us != b->when_us)
+		return a->when_us < b->when_us ? -1 : 1;
+	if (a->stack != b->stack)
+		return a->stack < b->stack ? -1 : 1;
 	if (a->cpu != b->cpu)
 		return a->cpu < b->cpu ? -1 : 1;
-	return (a->period > b->period) - (a->period < b->period);
+	return s->weights ? (s->weights[ia] > s->weights[ib]) - (s->weights[ia] < s->weights[ib])
+			  : 0;
 }
 
-/* Samples of one task and one moment have an order, too. */
-static void order_ties(struct radix_item *list, size_t count, struct tie *tie)
+static int by_row(const void *va, const void *vb, void *slice)
+{
+	return compare_rows(slice, ((const struct radix_item *)va)->value,
+			    ((const struct radix_item *)vb)->value);
+}
+
+/* Rows of one moment have an order, too. */
+static void order_ties(struct radix_item *list, size_t count, struct slice *s)
 {
 	size_t from = 0;
 
@@ -380,49 +356,118 @@ static void order_ties(struct radix_item *list, size_t count, struct tie *tie)
 		if (i < count && list[i].key == list[from].key)
 			continue;
 		if (i - from > 1)
-			qsort_r(list + from, i - from, sizeof(*list), by_stack, tie);
+			qsort_r(list + from, i - from, sizeof(*list), by_row, s);
 		from = i;
 	}
 }
 
-/* Each row takes the memory of the item that it is made of: of a million samples a list besides would be 16 MB. */
-static int make_rows(struct builder *b, const struct place *places)
+/* The rows of a slice by their numbers, in order.  *out is owned. */
+static int sort_slice(struct slice *s, size_t count, struct radix_item **out)
 {
-	const struct stack_table *stacks = &b->r->stacks;
-	struct tie tie = { stacks->samples, places };
-	size_t count = stacks->sample_count;
-	struct page_samples *s = b->out;
-	struct radix_item *order;
+	struct radix_item *order = calloc(count, sizeof(*order));
 	int err;
 
-	_Static_assert(sizeof(*order) == sizeof(*s->rows), "a row is as large as an item");
-	find_times(b);
-	s->time_bits = bits(s->span_us);
-	if (b->ask->weight == CALLTREE_PERIOD) {
-		s->weights = calloc(count + 1, sizeof(*s->weights));
-		if (!s->weights)
-			return -ENOMEM;
+	if (!order)
+		return -ENOMEM;
+	for (size_t i = 0; i < count; i++)
+		order[i] = (struct radix_item){ s->rows[i].when_us, (uint32_t)i };
+	if (count < MANY_ROWS) {
+		qsort_r(order, count, sizeof(*order), by_row, s);
+	} else {
+		err = radix_sort(&order, count);
+		if (err) {
+			free(order);
+			return err;
+		}
+		order_ties(order, count, s);
 	}
-	err = sort_samples(b, places, &order);
-	if (err)
-		return err;
-	order_ties(order, count, &tie);
-	s->rows = (struct page_row *)order;
-	s->row_count = count;
-	for (size_t i = 0; i < count; i++) {
-		struct radix_item item = order[i];
-		const struct stack_table_sample *sample = &stacks->samples[item.value];
-		const struct place *place = &places[sample->entry];
-
-		if (i + FETCH_AHEAD < count)
-			__builtin_prefetch(&stacks->samples[order[i + FETCH_AHEAD].value]);
-		s->rows[i] = (struct page_row){ item.key, place->stack, sample->cpu };
-		if (s->weights)
-			s->weights[i] = sample->period;
-		s->sum += s->weights ? sample->period : 1;
-		s->tasks[place->task].row_count++;
-	}
+	*out = order;
 	return 0;
+}
+
+static int order_slice(struct page_row *rows, uint64_t *weights, size_t count)
+{
+	struct slice s = { rows, weights };
+	struct page_row *new_rows = calloc(count, sizeof(*new_rows));
+	uint64_t *new_weights = calloc(count, sizeof(*new_weights));
+	struct radix_item *order = NULL;
+	int err = new_rows && new_weights ? sort_slice(&s, count, &order) : -ENOMEM;
+
+	for (size_t i = 0; !err && i < count; i++) {
+		new_rows[i] = rows[order[i].value];
+		new_weights[i] = weights ? weights[order[i].value] : 1;
+	}
+	if (!err) {
+		memcpy(rows, new_rows, count * sizeof(*rows));
+		if (weights)
+			memcpy(weights, new_weights, count * sizeof(*weights));
+	}
+	free(order);
+	free(new_rows);
+	free(new_weights);
+	return err;
+}
+
+/* Most tasks' samples come by time. */
+static int order_rows(struct page_samples *s)
+{
+	size_t from = 0;
+	int err = 0;
+
+	for (size_t t = 0; !err && t < s->task_count; t++) {
+		size_t count = s->tasks[t].row_count, i = 1;
+		uint64_t *weights = s->weights ? s->weights + from : NULL;
+		const struct slice slice = { s->rows + from, weights };
+
+		while (i < count && compare_rows(&slice, i - 1, i) <= 0)
+			i++;
+		if (i < count)
+			err = order_slice(s->rows + from, weights, count);
+		from += count;
+	}
+	return err;
+}
+
+/* Puts each sample behind those of its task that came before. */
+static int place_rows(struct builder *b, const struct place *places)
+{
+	const struct stack_table *stacks = &b->r->stacks;
+	struct page_samples *s = b->out;
+	size_t *next = calloc(s->task_count + 1, sizeof(*next));
+
+	if (!next)
+		return -ENOMEM;
+	for (size_t t = 0; t < s->task_count; t++)
+		next[t + 1] = next[t] + s->tasks[t].row_count;
+	for (size_t i = 0; i < stacks->sample_count; i++) {
+		const struct stack_table_sample *sample = &stacks->samples[i];
+		const struct place *place = &places[sample->entry];
+		size_t at = next[place->task]++;
+
+		s->rows[at] = (struct page_row){ sample->time_ns / 1000 - s->base_us, place->stack,
+						 sample->cpu };
+		if (s->weights)
+			s->weights[at] = sample->period;
+		s->sum += s->weights ? sample->period : 1;
+	}
+	free(next);
+	return 0;
+}
+
+static int make_rows(struct builder *b, const struct place *places)
+{
+	struct page_samples *s = b->out;
+	int err;
+
+	find_times(b);
+	s->row_count = b->r->stacks.sample_count;
+	s->rows = mmap_array_raw(mmap_array_round(s->row_count * sizeof(*s->rows)));
+	if (b->ask->weight == CALLTREE_PERIOD)
+		s->weights = calloc(s->row_count + 1, sizeof(*s->weights));
+	if (!s->rows || (b->ask->weight == CALLTREE_PERIOD && !s->weights))
+		return -ENOMEM;
+	err = place_rows(b, places);
+	return err ? err : order_rows(s);
 }
 
 int page_samples_make(const struct page_samples_ask *ask, const struct page_stacks *stacks,
@@ -555,10 +600,10 @@ static void write_weights(const struct page_samples *list, size_t count, struct 
 static void write_times(const struct page_samples *s, struct page_columns *p)
 {
 	for (size_t t = 0, i = 0; t < s->task_count; t++) {
-		uint64_t before = ((uint64_t)t << s->time_bits) - s->shift_us;
+		uint64_t before = -s->shift_us;
 
-		for (size_t end = i + s->tasks[t].row_count; i < end; before = s->rows[i++].when)
-			page_columns_put(p, s->rows[i].when - before);
+		for (size_t end = i + s->tasks[t].row_count; i < end; before = s->rows[i++].when_us)
+			page_columns_put(p, s->rows[i].when_us - before);
 	}
 }
 

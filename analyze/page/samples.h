@@ -29,9 +29,8 @@ struct page_task {
 };
 
 struct page_row {
-	uint64_t
-		when; /* the number of its task, and behind that microseconds since the first, in time_bits */
-	uint32_t stack; /* number */
+	uint64_t when_us; /* since base_us */
+	uint32_t stack;   /* number */
 	int32_t cpu;
 };
 
@@ -49,7 +48,6 @@ struct page_samples {
 	size_t task_count, task_capacity;
 	struct page_row *rows;
 	size_t row_count;
-	unsigned time_bits;
 	uint64_t *weights; /* by row; NULL: 1 each */
 	struct page_stack *stacks;
 	size_t stack_count, stack_capacity;
@@ -70,7 +68,7 @@ struct page_samples_ask {
 
 /* Makes *span as long as the samples of r need it; of none it begins at UINT64_MAX and ends at 0. */
 void page_samples_extend(const struct report *r, struct time_span *span);
-/* -ENOMEM, -EOVERFLOW: too many threads for so long a time. */
+/* -ENOMEM, -EOVERFLOW. */
 int page_samples_make(const struct page_samples_ask *ask, const struct page_stacks *stacks,
 		      struct page_texts *texts, struct page_samples *out);
 void page_samples_done(struct page_samples *s);

@@ -84,10 +84,16 @@ double beta_quantile(double p, double a, double b)
 	return x;
 }
 
+/* From here on both are the same to 8 digits, and 1 - x has too few. */
+#define DF_NORMAL 1e8
+
 double student_to_normal_level(double level, double df)
 {
-	double x = beta_quantile(level, df / 2, 0.5);
+	double x;
 
+	if (df > DF_NORMAL)
+		return level;
+	x = beta_quantile(level, df / 2, 0.5);
 	return x > 0 ? erfc(sqrt(df * (1 - x) / x / 2)) : 0;
 }
 

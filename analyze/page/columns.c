@@ -70,6 +70,12 @@ void page_columns_begin_signed(struct page_columns *p, const char *name)
 	begin_column(p, name, "z");
 }
 
+void page_columns_begin_differences(struct page_columns *p, const char *name)
+{
+	begin_column(p, name, "d");
+	p->before = 0;
+}
+
 void page_columns_begin_text(struct page_columns *p, const char *name)
 {
 	begin_column(p, name, "text");
@@ -78,6 +84,12 @@ void page_columns_begin_text(struct page_columns *p, const char *name)
 void page_columns_put_signed(struct page_columns *p, int64_t value)
 {
 	page_columns_put(p, (uint64_t)value << 1 ^ (value < 0 ? UINT64_MAX : 0));
+}
+
+void page_columns_put_difference(struct page_columns *p, int64_t value)
+{
+	page_columns_put_signed(p, value - p->before);
+	p->before = value;
 }
 
 void page_columns_put_text(struct page_columns *p, const char *text, size_t size_bytes)

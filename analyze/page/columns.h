@@ -17,7 +17,7 @@
 
 struct page_column {
 	const char *name; /* borrowed, constant */
-	const char *kind; /* "u", "z", "text" */
+	const char *kind; /* "u", "z", "d", "text" */
 	size_t bytes;
 };
 
@@ -39,6 +39,7 @@ struct page_columns {
 	size_t table_count, table_capacity;
 	struct outbuf raw;  /* of the table that is being filled */
 	size_t column_from; /* where its last column begins */
+	int64_t before;     /* the last number of page_columns_put_difference() */
 	bool bad;
 };
 
@@ -47,6 +48,8 @@ void page_columns_begin_table(struct page_columns *p, const char *name, uint64_t
 void page_columns_begin(struct page_columns *p, const char *name);
 /* Signed ones, by page_columns_put_signed(). */
 void page_columns_begin_signed(struct page_columns *p, const char *name);
+/* Differences of each to the one before, by page_columns_put_difference(). */
+void page_columns_begin_differences(struct page_columns *p, const char *name);
 /* Texts, by page_columns_put_text(). */
 void page_columns_begin_text(struct page_columns *p, const char *name);
 static inline void page_columns_put(struct page_columns *p, uint64_t value)
@@ -65,6 +68,7 @@ static inline void page_columns_put(struct page_columns *p, uint64_t value)
 	raw->size_bytes += n;
 }
 void page_columns_put_signed(struct page_columns *p, int64_t value);
+void page_columns_put_difference(struct page_columns *p, int64_t value);
 /* Holds no NUL; one is put behind it. */
 void page_columns_put_text(struct page_columns *p, const char *text, size_t size_bytes);
 void page_columns_end_table(struct page_columns *p);

@@ -103,25 +103,16 @@ static void write_tables(const struct page_counters *c, const struct page_texts 
 	TEXT_COLUMN(tables, table_count, "title", title);
 	TEXT_COLUMN(tables, table_count, "by", by);
 	COLUMN(tables, table_count, "groups", group_count);
-	COLUMN(tables, table_count, "intervals", interval_count);
 	COLUMN(tables, table_count, "lines", line_count);
 	page_columns_end_table(p);
 }
 
 static void write_intervals(const struct page_counters *c, uint64_t base_us, struct page_columns *p)
 {
-	const struct page_counters_interval *at = c->intervals;
-
 	page_columns_begin_table(p, "counters.intervals", c->interval_count);
-	page_columns_begin_signed(p, "from");
-	for (size_t t = 0; t < c->table_count; t++) {
-		uint64_t before = base_us * 1000;
-
-		for (size_t i = 0; i < c->tables[t].interval_count; i++, at++) {
-			page_columns_put_signed(p, (int64_t)(at->from_ns - before));
-			before = at->from_ns;
-		}
-	}
+	page_columns_begin_differences(p, "from");
+	for (size_t i = 0; i < c->interval_count; i++)
+		page_columns_put_difference(p, (int64_t)(c->intervals[i].from_ns - base_us * 1000));
 	page_columns_begin(p, "length");
 	for (size_t i = 0; i < c->interval_count; i++)
 		page_columns_put(p, c->intervals[i].to_ns - c->intervals[i].from_ns);
@@ -146,16 +137,15 @@ static void write_lines(const struct page_counters *c, const struct page_texts *
 static void write_points(const struct page_counters *c, struct page_columns *p)
 {
 	const struct page_counters_point *at = c->points;
+	size_t line = 0, first = 0; /* interval of the table */
 
 	page_columns_begin_table(p, "counters.points", c->point_count);
-	page_columns_begin(p, "interval");
-	for (size_t l = 0; l < c->line_count; l++) {
-		size_t before = 0;
-
-		for (size_t i = 0; i < c->lines[l].point_count; i++, at++) {
-			page_columns_put(p, at->interval - before);
-			before = at->interval;
-		}
+	page_columns_begin_differences(p, "interval");
+	for (size_t t = 0; t < c->table_count; t++) {
+		for (size_t end = line + c->tables[t].line_count; line < end; line++)
+			for (size_t i = 0; i < c->lines[line].point_count; i++, at++)
+				page_columns_put_difference(p, (int64_t)(first + at->interval));
+		first += c->tables[t].interval_count;
 	}
 	page_columns_begin_signed(p, "value");
 	for (size_t i = 0; i < c->point_count; i++)

@@ -482,11 +482,14 @@ static void list_reports(struct builder *p)
 
 int page_part_make(const struct page_side *sides, size_t count, struct page_part *out)
 {
-	struct page_part fresh = { 0 };
+	struct page_part fresh = { .of = sides[0].ask->of };
 	struct builder p = { .sides = sides, .count = count, .out = &fresh };
 	int err = read_waits(&p);
 
 	list_reports(&p);
+	for (size_t i = 0; i < count; i++)
+		fresh.has_host |= capture_feature_string(sides[i].report->capture,
+							 PERFFILE_HOSTNAME) != NULL;
 	if (!err)
 		err = make_tables(&p);
 	if (!err)
@@ -534,6 +537,39 @@ static void add_data(struct outbuf *out, const struct page_part *part, const cha
 	}
 }
 
+/* The line that lists which names of the recorded machine are in the page. */
+static void add_given(struct outbuf *out, const struct page_parts *parts,
+		      const struct capture *capture)
+{
+	static const struct {
+		const char *table, *text;
+	} given[] = {
+		{ "tasks", "threads and their control groups" },
+		{ "processes", "processes and their command lines" },
+		{ "frames", "functions" },
+		{ "objects", "files" },
+		{ "counters", "tables of counters" },
+	};
+	const struct page_columns *columns = &parts->list[0].columns;
+	const char *between = "";
+
+	add_text(out, "<p class=\"quiet given\" id=\"given\">This page names ");
+	if (parts->list[0].has_host)
+		add_text(out, "the host, ");
+	for (size_t g = 0; g < sizeof(given) / sizeof(given[0]); g++)
+		for (size_t i = 0; i < columns->table_count; i++)
+			if (!strcmp(columns->tables[i].name, given[g].table)) {
+				outbuf_printf(out, "%s%" PRIu64 " %s", between,
+					      columns->tables[i].rows, given[g].text);
+				between = ", ";
+			}
+	for (size_t i = 1; i < parts->count; i++)
+		outbuf_printf(out, "%s%s", i == 1 ? ", and stacks of " : ", ", parts->list[i].of);
+	if (capture)
+		add_text(out, ", and has all of the capture");
+	add_text(out, ". ebprec scrub makes a capture without these names.</p>\n");
+}
+
 int page_document_write(const char *title, const char *summary, const struct page_parts *parts,
 			const struct capture *capture, struct outbuf *out)
 {
@@ -545,6 +581,7 @@ int page_document_write(const char *title, const char *summary, const struct pag
 	add_text(out, "<pre id=\"summary\">\n");
 	add_markup(out, summary);
 	add_text(out, "</pre>\n");
+	add_given(out, parts, capture);
 	add_data(out, &parts->list[0], "head", "d");
 	for (size_t i = 1; i < parts->count; i++) {
 		snprintf(head, sizeof(head), "of%zu", i);

@@ -48,6 +48,8 @@ struct page_side {
 
 /* The tables of a page of one capture, or of two, one behind the other on one axis.  Embedded by the owner; page_part_done(); all zero is an empty one. */
 struct page_part {
+	const char *of;     /* borrowed: the instrument; NULL: none */
+	bool has_host;      /* its name */
 	struct outbuf head; /* JSON */
 	struct page_columns columns;
 };

@@ -86,7 +86,6 @@ static void write_marks(const struct page_marks *m, const struct shown *s, uint6
 			const struct page_texts *texts, struct page_columns *p)
 {
 	const struct mark *marks = m->views.marks.marks;
-	int64_t before = 0;
 
 #define COLUMN(name, value)                                                    \
 	do {                                                                   \
@@ -101,11 +100,9 @@ static void write_marks(const struct page_marks *m, const struct shown *s, uint6
 	} while (0)
 
 	page_columns_begin_table(p, "marks", s->mark_count);
-	page_columns_begin_signed(p, "time"); /* since the mark before */
-	for (size_t k = 0; k < s->mark_count; k++) {
-		page_columns_put_signed(p, since(marks[s->marks[k]].time_ns, base_us) - before);
-		before = since(marks[s->marks[k]].time_ns, base_us);
-	}
+	page_columns_begin_differences(p, "time");
+	for (size_t k = 0; k < s->mark_count; k++)
+		page_columns_put_difference(p, since(marks[s->marks[k]].time_ns, base_us));
 	COLUMN("kind", mark->kind);
 	COLUMN("pid", mark->pid);
 	COLUMN("tid", mark->tid);
@@ -127,9 +124,9 @@ static void write_spans(const struct page_marks *m, const struct shown *s, uint6
 	page_columns_begin(p, "mark");
 	for (size_t k = 0; k < s->span_count; k++)
 		page_columns_put(p, s->number[spans[s->spans[k]].begin]);
-	page_columns_begin_signed(p, "start");
+	page_columns_begin_differences(p, "start");
 	for (size_t k = 0; k < s->span_count; k++)
-		page_columns_put_signed(p, since(spans[s->spans[k]].start_ns, base_us));
+		page_columns_put_difference(p, since(spans[s->spans[k]].start_ns, base_us));
 	page_columns_begin(p, "length");
 	for (size_t k = 0; k < s->span_count; k++)
 		page_columns_put(p, spans[s->spans[k]].end_ns - spans[s->spans[k]].start_ns);

@@ -183,7 +183,7 @@ void page_processes_write(const struct page_processes *p, uint64_t base_us,
 	if (!p->count)
 		return;
 	page_columns_begin_table(columns, "processes", p->count);
-	COLUMN(, "pid", put, life->pid - (i ? p->list[i - 1].life->pid : 0));
+	COLUMN(_differences, "pid", put_difference, life->pid);
 	COLUMN(, "parent", put, life->ppid == TASKS_NONE ? 0 : life->ppid);
 	COLUMN(, "comm", put, page_texts_number(texts, process->comm));
 	COLUMN(, "command", put, page_texts_number(texts, process->command));

@@ -536,13 +536,12 @@ static void write_tasks(const struct page_samples *list, size_t count,
 			const struct page_texts *texts, struct page_columns *p)
 {
 	const struct page_samples *last = &list[count - 1];
-	uint32_t pid = 0;
 
 	page_columns_begin_table(p, "tasks", last->first_task + last->task_count);
-	page_columns_begin_signed(p, "pid"); /* since the task before */
+	page_columns_begin_differences(p, "pid");
 	for (const struct page_samples *s = list; s < list + count; s++)
-		for (size_t i = 0; i < s->task_count; pid = s->tasks[i++].pid)
-			page_columns_put_signed(p, (int64_t)s->tasks[i].pid - pid);
+		for (size_t i = 0; i < s->task_count; i++)
+			page_columns_put_difference(p, s->tasks[i].pid);
 	page_columns_begin_signed(p, "tid"); /* since its pid */
 	for (const struct page_samples *s = list; s < list + count; s++)
 		for (size_t i = 0; i < s->task_count; i++)

@@ -16,7 +16,18 @@
 enum {
 	FRAME_KERNEL = 1,
 	FRAME_INLINED = 2,
-	FRAME_SAME_ROW = 4, /* as the frame before: one row of a table of functions */
+};
+
+/* Kinds of frames, by which the viewer colours them. */
+enum frame_kind {
+	KIND_GROUP, /* of none: threads and processes have it */
+	KIND_USER,
+	KIND_INLINED,
+	KIND_KERNEL,
+	KIND_JIT,
+	KIND_BPF,
+	KIND_WAIT,
+	KIND_NO_NAME,
 };
 
 struct builder {
@@ -145,10 +156,8 @@ static void number_frames(struct builder *b, size_t count)
 			list[made++] = list[i];
 		b->frame_of[function] = (uint32_t)made - 1;
 	}
-	/* Only now, as flags are compared. */
-	for (size_t i = made; i-- > 1;)
-		if (!by_row(b, &list[i - 1], &list[i]))
-			list[i].flags |= FRAME_SAME_ROW;
+	for (size_t i = 1; i < made; i++)
+		list[i].row = list[i - 1].row + (by_row(b, &list[i - 1], &list[i]) ? 1 : 0);
 	b->out->frame_count = made;
 }
 
@@ -233,6 +242,20 @@ static const char *object_kind(const struct function *f, const char *path)
 	return *path == '/' ? "file" : "none";
 }
 
+static enum frame_kind frame_kind(const struct function *f, const char *object)
+{
+	static const char *const kinds[] = {
+		[KIND_JIT] = "jit", [KIND_BPF] = "bpf", [KIND_WAIT] = "wait"
+	};
+
+	if (f->reason)
+		return KIND_NO_NAME;
+	for (enum frame_kind kind = KIND_JIT; kind <= KIND_WAIT; kind++)
+		if (!strcmp(object, kinds[kind]))
+			return kind;
+	return f->is_kernel ? KIND_KERNEL : f->is_inlined ? KIND_INLINED : KIND_USER;
+}
+
 static int describe_object(struct builder *b, const struct page_frame *frame, struct page_object *o)
 {
 	const struct page_report *of;
@@ -291,6 +314,8 @@ static int fill_frame(struct builder *b, struct page_frame *frame)
 	uint32_t label;
 	int err;
 
+	frame->kind = (uint8_t)frame_kind(
+		f, object_kind(f, string_table_text(of->report->names, f->dso)));
 	b->texts->renames = of->renames;
 	err = page_texts_add_name(b->texts, string_table_text(names, f->name), &frame->name);
 	if (!err)
@@ -508,6 +533,12 @@ static void write_frames(const struct page_stacks *s, const struct page_texts *t
 	page_columns_begin(p, "flags");
 	for (size_t i = 0; i < s->frame_count; i++)
 		page_columns_put(p, s->frames[i].flags);
+	page_columns_begin(p, "kind");
+	for (size_t i = 0; i < s->frame_count; i++)
+		page_columns_put(p, s->frames[i].kind);
+	page_columns_begin_differences(p, "row");
+	for (size_t i = 0; i < s->frame_count; i++)
+		page_columns_put_difference(p, s->frames[i].row);
 	WRITE_TEXTS(p, texts, s->frames, s->frame_count, line);
 	WRITE_TEXTS(p, texts, s->frames, s->frame_count, reason);
 	page_columns_end_table(p);

@@ -24,7 +24,8 @@ struct page_frame {
 	uint32_t function; /* of the reports: those of the second behind those of the first */
 	uint32_t row_name, row_base; /* what a table of functions shows, while they are made */
 	uint32_t name, label, line, reason, object;
-	uint8_t flags;
+	uint32_t row; /* of a table of functions */
+	uint8_t flags, kind;
 };
 
 struct page_object {

@@ -106,14 +106,13 @@ struct writer {
 static void write_threads(const struct writer *w)
 {
 	uint64_t count;
-	uint32_t tid = 0;
 
 	COUNT(w, waits->thread_count, count);
 	page_columns_begin_table(w->p, "threads", count);
-	page_columns_begin_signed(w->p, "tid"); /* since the thread before */
+	page_columns_begin_differences(w->p, "tid");
 	for (const struct source *s = w->list; s < w->end; s++)
-		for (size_t i = 0; i < s->waits->thread_count; tid = s->waits->threads[i++].tid)
-			page_columns_put_signed(w->p, (int64_t)s->waits->threads[i].tid - tid);
+		for (size_t i = 0; i < s->waits->thread_count; i++)
+			page_columns_put_difference(w->p, s->waits->threads[i].tid);
 	WRITE(w, "pid", waits->threads, waits->thread_count, x->pid);
 	WRITE(w, "comm", waits->threads, waits->thread_count, page_texts_number(w->texts, x->comm));
 	WRITE(w, "task", waits->threads, waits->thread_count,
@@ -220,7 +219,6 @@ static int put_order(const struct page_waits *w, struct page_columns *p)
 
 static int write_waits(const struct writer *w)
 {
-	uint32_t task = 0;
 	uint64_t count;
 	int err = 0;
 
@@ -231,15 +229,12 @@ static int write_waits(const struct writer *w)
 	WRITE(w, "weight", waits->waits, waits->wait_count, x->weight);
 	WRITE(w, "stack", waits->waits, waits->wait_count,
 	      x->combination ? s->first_stack + x->combination : 0);
-	page_columns_begin_signed(w->p, "task"); /* since the wait before */
+	page_columns_begin_differences(w->p, "task");
 	for (const struct source *s = w->list; s < w->end; s++)
-		for (size_t i = 0; i < s->waits->wait_count; i++) {
-			uint32_t own = s->samples->first_task +
-				       s->samples->task_of_wait[s->waits->waits[i].group];
-
-			page_columns_put_signed(w->p, (int64_t)own - task);
-			task = own;
-		}
+		for (size_t i = 0; i < s->waits->wait_count; i++)
+			page_columns_put_difference(
+				w->p, s->samples->first_task +
+					      s->samples->task_of_wait[s->waits->waits[i].group]);
 	page_columns_begin_signed(w->p, "order");
 	for (const struct source *s = w->list; !err && s < w->end; s++)
 		err = put_order(s->waits, w->p);

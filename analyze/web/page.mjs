@@ -12,8 +12,8 @@ import { flame_describe, flame_find_zoom, flame_go, flame_make, flame_picture, f
 import { folded_text } from "./count/folded.mjs";
 import { functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
 import { heat_tasks } from "./count/heat.mjs";
-import { KINDS, kinds_of } from "./data/kinds.mjs";
-import { list_numbers, list_sum, list_within, map_get } from "./data/lists.mjs";
+import { KINDS } from "./data/kinds.mjs";
+import { list_sum, list_within, map_get } from "./data/lists.mjs";
 import { link_names, link_names_of, link_read, link_write, LINK_VIEW } from "./data/link.mjs";
 import { marking_make } from "./view/marking.mjs";
 import { measure_make } from "./count/measure.mjs";
@@ -34,7 +34,7 @@ const page_part = (head, data) => model_load(page_text(head), (i) => page_text(d
 
 export async function page_start() {
 	/** @type {any} */
-	const page = { main: null, instruments: [], app: null, state: null, summary: document.getElementById("summary"), sizes: new ResizeObserver(() => page_size(page.app)) }, { instruments } = page;
+	const page = { main: null, instruments: [], app: null, state: null, summary: document.getElementById("summary"), given: document.getElementById("given"), sizes: new ResizeObserver(() => page_size(page.app)) }, { instruments } = page;
 	try {
 		page.main = await page_part("head", "d");
 		for (let head; (head = page_text("of" + (instruments.length + 1)));)
@@ -84,7 +84,7 @@ function page_size(app) {
 // of: the instrument whose samples these are; undefined: those of the event.
 function page_make(page, model, of) {
 	/** @type {any} */
-	const app = { page, model, of, ...link_read(""), task_weights: heat_tasks(model), kinds: list_numbers(model.frames.count).map((frame) => kinds_of(model, frame)), span_us: model.head.span_us + 1, controls: {} }, measured = new Map();
+	const app = { page, model, of, ...link_read(""), task_weights: heat_tasks(model), span_us: model.head.span_us + 1, controls: {} }, measured = new Map();
 	app.sampled_sum = list_sum(app.task_weights);
 	app.measures = (name) => map_get(measured, name, () => measure_make(model, name));
 	app.measure = app.measures("cpu");
@@ -110,7 +110,7 @@ function page_make(page, model, of) {
 // ---- what stands on the page ----
 
 function page_build(app) {
-	const { model, page: { summary, instruments } } = app, { head, waits, processes, marks, counters } = model;
+	const { model, page: { summary, given } } = app, { head, waits, processes, marks, counters } = model;
 	app.flame = flame_make(app);
 	app.profile = profile_make(app);
 	app.overview = overview_make(app);
@@ -132,7 +132,7 @@ function page_build(app) {
 		el("div.selection", app.chips, app.share),
 		dom_section("calls", "Calls", page_tools(app), app.flame.element, page_legend(app), app.detail.element),
 		...app.views.map((view) => view.element),
-		dom_section("command", "The same in a terminal", null, app.command.line, page_files(app), page_given(model, instruments)),
+		dom_section("command", "The same in a terminal", null, app.command.line, page_files(app), given),
 		el("details", el("summary", "As text, and keys"), page_keys(), summary));
 	document.body.prepend(app.element);
 }
@@ -157,13 +157,6 @@ function page_files(app) {
 		save("stacks as folded lines", "stacks.folded", () => page_folded(app)),
 		save("functions as CSV", "functions.csv", () => functions_csv(app.model, app.profile.list)),
 		app.waiting ? save("waits as CSV", "waits.csv", () => waits_csv(app.waiting.list)) : "");
-}
-
-// The line that lists the names which the page has.
-function page_given({ head, frames, objects, tasks, processes, counters }, instruments) {
-	const tables = [[tasks, "threads and their control groups"], [processes, "processes and their command lines"], [frames, "functions"], [objects, "files"], [counters?.tables, "tables of counters"]];
-	return el("p.quiet given", "This page names " + (head.host ? "the host, " : "") + tables.filter(([table]) => table).map(([{ count }, text]) => words_count(count) + " " + text).join(", ") +
-		(instruments.length ? ", and stacks of " + instruments.join(", ") : "") + (document.getElementById("capture") ? ", and has all of the capture" : "") + ". ebprec scrub makes a capture without these names.");
 }
 
 // A list that sets the view's key; zooms: a zoom is of one value of it alone.

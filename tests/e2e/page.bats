@@ -335,7 +335,7 @@ renamed_file() {
 # shown PAGE FRAGMENT - writes dom: what chromium made of the page, from the disk and without a network; fails when it has to report something
 shown() {
 	chromium --headless --no-sandbox --disable-gpu --user-data-dir="$PWD/profile" --host-resolver-rules='MAP * ~NOTFOUND' --enable-logging=stderr \
-		--virtual-time-budget=20000 --dump-dom "file://$PWD/$1#$2" 2>messages >dom
+		--virtual-time-budget=100000 --dump-dom "file://$PWD/$1#$2" 2>messages >dom
 	! grep CONSOLE messages
 }
 

@@ -107,7 +107,7 @@ function compare_exposures(pair, sides) {
 
 function compare_interval(e, level) {
 	const odds = e.exposure[0] / e.exposure[1];
-	const [low, high] = binomial_interval(e.count[1], e.count[0], Number.isFinite(e.freedom) ? student_to_normal_level(level, e.freedom) : level);
+	const [low, high] = binomial_interval(e.count[1], e.count[0], student_to_normal_level(level, e.freedom));
 	return [low / (1 - low) * odds, high < 1 ? high / (1 - high) * odds : Infinity];
 }
 

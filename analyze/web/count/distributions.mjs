@@ -86,10 +86,10 @@ export function student_distance(level, freedom) {
 	return x > 0 ? Math.sqrt(freedom * (1 - x) / x) : Infinity;
 }
 
-// The level of a normal distribution that is as far out as a level of Student's.
+// The level of a normal distribution that is as far out as a level of Student's, which from 1e8 degrees on is the same.
 export function student_to_normal_level(level, freedom) {
-	const distance = student_distance(level, freedom);
-	return distance < Infinity ? normal_outside(distance) : 0;
+	const distance = freedom < 1e8 ? student_distance(level, freedom) : 0;
+	return !distance ? level : distance < Infinity ? normal_outside(distance) : 0;
 }
 
 // Clopper and Pearson's interval of a share.

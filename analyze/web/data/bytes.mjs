@@ -49,11 +49,13 @@ export function bytes_varints(bytes, from, to, count) {
 	return out;
 }
 
-// Zigzag: 0, -1, 1, -2 ...
-export function bytes_signed(numbers) {
+// Zigzag: 0, -1, 1, -2 ..., or if these are differences, their sums.
+export function bytes_signed(numbers, are_differences) {
 	const out = new Float64Array(numbers.length);
-	for (let i = 0; i < out.length; i++)
-		out[i] = numbers[i] % 2 ? -(numbers[i] + 1) / 2 : numbers[i] / 2;
+	for (let i = 0, before = 0; i < out.length; i++) {
+		out[i] = before + (numbers[i] % 2 ? -(numbers[i] + 1) / 2 : numbers[i] / 2);
+		before = are_differences ? out[i] : 0;
+	}
 	return out;
 }
 

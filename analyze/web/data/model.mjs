@@ -3,7 +3,7 @@
 import { map_get, refuse } from "./lists.mjs";
 import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_varints } from "./bytes.mjs";
 
-export const FRAME_KERNEL = 1, FRAME_INLINED = 2, FRAME_SAME_ROW = 4;
+export const FRAME_KERNEL = 1;
 export const NODE_ROOT = 0;
 
 // The columns of a table by name, and count: how many rows it has.
@@ -16,7 +16,7 @@ async function model_table({ name, rows, bytes, columns }, text) {
 		refuse("table '" + name + "' has no number of rows");
 	for (const column of columns) {
 		const end = at + column.bytes, list = end <= unpacked.length ? (column.kind === "text" ? bytes_texts : bytes_varints)(unpacked, at, end, rows) : refuse("table '" + name + "' is shorter than its columns");
-		table[column.name] = column.kind === "z" ? bytes_signed(list) : list;
+		table[column.name] = column.kind === "z" || column.kind === "d" ? bytes_signed(list, column.kind === "d") : list;
 		at = end;
 	}
 	table.count = rows;
@@ -28,40 +28,32 @@ async function model_table({ name, rows, bytes, columns }, text) {
 const MODEL_NEEDED = 8; // the others may not be there
 const MODEL_NAMES = {
 	strings: "text",
-	objects: "path$ base$ build_id$ kind$",
-	frames: "name$ label$ line$ reason$ object:objects flags",
+	objects: "path$ base$ build_id$",
+	frames: "name$ label$ line$ reason$ object:objects flags kind:8 row:frames",
 	nodes: "parent frame:frames",
-	tasks: "pid- tid- samples comm$ label$ cgroup$ container$",
+	tasks: "pid tid- samples comm$ label$ cgroup$ container$",
 	samples: "time stack:samples.stacks",
 	"samples.stacks": "node:nodes end:65536",
 	"samples.cpus": "cpu- samples",
 	threads: "tid- pid comm$ task:tasks begin- pieces waits",
 	pieces: "state length hole",
-	waits: "weight task- order- kind:waits.kinds stack:waits.stacks",
+	waits: "weight task:tasks order- kind:waits.kinds stack:waits.stacks",
 	"waits.stacks": "node:nodes queue:nodes woken:nodes queue_woken:nodes where:frames end:65536 waker$",
 	"waits.kinds": "node:nodes queue:nodes kind:8 syscall:65536 queued",
 	marks: "time- kind pid tid comm$ group$ name$ text$",
 	spans: "mark:marks start- length ended number",
 	processes: "pid parent start- length flags threads exit comm$ command$",
-	counters: "name$ title$ by$ groups intervals lines",
+	counters: "name$ title$ by$ groups lines",
 	"counters.intervals": "from- length",
 	"counters.lines": "of$ group$ what$ key$ unit$ thousandths points left_out",
-	"counters.points": "interval value-",
+	"counters.points": "interval:counters.intervals value-",
 };
 
-// Differences as numbers.
-function model_sums(type, list) {
-	const sums = new type(list.length);
-	for (let i = 0, sum = 0; i < list.length; i++)
-		sums[i] = sum += list[i];
-	return sums;
-}
-
 // Where the rows of each begin, and where the last ones end: there are so many rows.
-function model_firsts(counts, count, what) {
+function model_firsts(counts, { count }) {
 	const firsts = new Float64Array(counts.length + 1);
-	firsts.set(model_sums(Float64Array, counts), 1);
-	return firsts.at(-1) === count ? firsts : refuse("the " + what);
+	counts.forEach((own, i) => { firsts[i + 1] = firsts[i] + own; });
+	return firsts.at(-1) === count ? firsts : refuse("a table has not the rows that another counts");
 }
 
 function model_check(numbers, count, what) {
@@ -89,14 +81,6 @@ function model_resolve(tables) {
 	return tables;
 }
 
-// Frames by what a table of functions shows: equal rows get equal numbers, rising with the frames.
-function model_rows(flags) {
-	const rows = new Uint32Array(flags.length);
-	for (let i = 1; i < flags.length; i++)
-		rows[i] = rows[i - 1] + (flags[i] & FRAME_SAME_ROW ? 0 : 1);
-	return rows;
-}
-
 // Parents come before their callees, and nodes are in the order of a walk: below a node stand all that it calls.
 function model_nodes(table) {
 	const count = table.count + 1, [parent, frame, depth] = [1, 2, 3].map(() => new Uint32Array(count));
@@ -109,10 +93,7 @@ function model_nodes(table) {
 	return { count, parent, frame, depth };
 }
 
-function model_tasks(table, sample_count) {
-	const pid = model_sums(Int32Array, table.pid), tid = pid.map((own, i) => own + table.tid[i]);
-	return { ...table, pid, tid, first: model_firsts(table.samples, sample_count, "tasks do not have all samples") };
-}
+const model_tasks = (table, samples) => ({ ...table, tid: table.pid.map((own, i) => own + table.tid[i]), first: model_firsts(table.samples, samples) });
 
 // A row a sample, by task and then by time.
 function model_samples(table, cpus, stacks, tasks) {
@@ -123,7 +104,7 @@ function model_samples(table, cpus, stacks, tasks) {
 			time[i] = us += table.time[i];
 			task[i] = t;
 		}
-	const ends = model_firsts(cpus.samples, count, "CPUs are not of all samples");
+	const ends = model_firsts(cpus.samples, table);
 	cpus.cpu.forEach((own, r) => (own < -1 || own > 0xffff ? refuse("CPU " + own + " is not in the page") : cpu.fill(own, ends[r], ends[r + 1])));
 	return { count, time, stack, weight, task, cpu, node, end };
 }
@@ -134,7 +115,7 @@ const STATE_COUNT = 6, WAIT_RUN_QUEUE = 4;
 const NO_WAIT = 0xffffffff;
 
 // Thread i has pieces piece[i] to piece[i + 1] and waits wait[i] to wait[i + 1].
-const model_threads = (table, pieces, waits) => ({ ...table, tid: model_sums(Float64Array, table.tid), piece: model_firsts(table.pieces, pieces.count, "threads do not have all pieces"), wait: model_firsts(table.waits, waits.count, "threads do not have all waits") });
+const model_threads = (table, pieces, waits) => ({ ...table, piece: model_firsts(table.pieces, pieces), wait: model_firsts(table.waits, waits) });
 
 // from: nanoseconds since head.base_us; wait: of which it is a part; NO_WAIT: of none.
 function model_pieces(table, threads) {
@@ -167,22 +148,21 @@ function model_wait_keys(table) {
 }
 
 // taken: of a wait with a stack, its place among those of its thread.
-function model_taken(table, threads, tasks) {
-	const taken = new Float64Array(table.count), task = model_sums(Float64Array, table.task);
-	model_check(task, tasks.count, "task");
+function model_taken(table, threads) {
+	const taken = new Float64Array(table.count);
 	for (let t = 0; t < threads.count; t++)
 		for (let i = threads.wait[t], place = 0; i < threads.wait[t + 1]; i++)
 			taken[i] = table.stack[i] ? place++ + table.order[i] : 0;
-	return { ...table, task: Uint32Array.from(task), taken };
+	return { ...table, taken };
 }
 
 // null: the page has none.
-function model_waits(tables, tasks) {
+function model_waits(tables) {
 	const { threads, pieces, waits } = tables, stacks = tables["waits.stacks"], kinds = tables["waits.kinds"];
 	if (!threads || !pieces || !waits || !stacks || !kinds)
 		return null;
 	const made = model_threads(threads, pieces, waits);
-	return { threads: made, stacks, pieces: model_pieces(pieces, made), waits: model_taken(waits, made, tasks), kinds: { ...kinds, ...model_wait_keys(kinds) },
+	return { threads: made, stacks, pieces: model_pieces(pieces, made), waits: model_taken(waits, made), kinds: { ...kinds, ...model_wait_keys(kinds) },
 		room: { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) } }; // for waits.mjs to count in
 }
 
@@ -194,7 +174,7 @@ function model_marks({ marks, spans }) {
 		return null;
 	const span_of = new Int32Array(marks.count).fill(-1);
 	spans.mark.forEach((mark, i) => { span_of[mark] = i; });
-	return { marks: { ...marks, time: model_sums(Float64Array, marks.time) }, spans, span_of };
+	return { marks, spans, span_of };
 }
 
 // ---- processes ----
@@ -203,7 +183,7 @@ export const PROCESS_WAS_THERE = 1, PROCESS_ENDED = 2;
 
 // start and end: us since head.base_us; exit: as wait() has it, -1: not known.  null: the page has none.
 function model_processes(table) {
-	return table ? { ...table, pid: model_sums(Float64Array, table.pid), end: Float64Array.from(table.length, (length, i) => table.start[i] + length),
+	return table ? { ...table, end: Float64Array.from(table.length, (length, i) => table.start[i] + length),
 		exit: Float64Array.from(table.exit, (code) => code - 1) } : null;
 }
 
@@ -214,14 +194,12 @@ function model_counters(tables) {
 	const [table, intervals, lines, points] = ["", ".intervals", ".lines", ".points"].map((part) => tables["counters" + part]), list = [];
 	if (!table || !intervals || !lines || !points)
 		return null;
-	const firsts = (counts, of) => model_firsts(counts, of.count, "counters do not have all rows"), line_of = firsts(table.lines, lines), interval_of = firsts(table.intervals, intervals), point_of = firsts(lines.points, points);
+	const line_of = model_firsts(table.lines, lines), point_of = model_firsts(lines.points, points), { from, length } = intervals;
 	table.name.forEach((name, t) => {
-		const [from, length] = [intervals.from, intervals.length].map((column) => column.subarray(interval_of[t], interval_of[t + 1])), begin = model_sums(Float64Array, from);
 		for (let l = line_of[t]; l < line_of[t + 1]; l++) {
-			const at = model_sums(Float64Array, points.interval.subarray(point_of[l], point_of[l + 1]));
-			model_check(at, begin.length, "interval");
-			list.push({ table: name, title: table.title[t], by: table.by[t], of: lines.of[l], group: lines.group[l], what: lines.what[l], key: lines.key[l], unit: lines.unit[l], left_out: lines.left_out[l],
-				points: Array.from(at, (i, n) => ({ from_us: begin[i] / 1000, to_us: (begin[i] + length[i]) / 1000, value: points.value[point_of[l] + n] / (lines.thousandths[l] ? 1000 : 1) })) });
+			const line = Object.fromEntries(Object.entries(lines).map(([key, column]) => [key, column[l]]));
+			list.push({ ...line, table: name, title: table.title[t], by: table.by[t], points: Array.from(points.interval.subarray(point_of[l], point_of[l + 1]), (i, n) =>
+				({ from_us: from[i] / 1000, to_us: (from[i] + length[i]) / 1000, value: points.value[point_of[l] + n] / (line.thousandths ? 1000 : 1) })) });
 		}
 	});
 	return { tables: table, lines: list };
@@ -243,7 +221,7 @@ export async function model_load(head_text, block) {
 		refuse("this is no page of a version that this viewer reads");
 	for (const [i, info] of head.tables.entries())
 		tables[info.name] = await model_table(info, block(i));
-	const label_id = tables.frames?.label, { objects, frames, samples } = model_resolve(tables), tasks = model_tasks(tables.tasks, samples.count);
-	return { head, parts: head.parts, objects, nodes: model_nodes(tables.nodes), tasks, frames: { ...frames, label_id, row: model_rows(frames.flags) },
-		samples: model_samples(samples, tables["samples.cpus"], tables["samples.stacks"], tasks), waits: model_waits(tables, tasks), marks: model_marks(tables), processes: model_processes(tables.processes), counters: model_counters(tables) };
+	const label_id = tables.frames?.label, { objects, frames, samples } = model_resolve(tables), tasks = model_tasks(tables.tasks, samples);
+	return { head, parts: head.parts, objects, nodes: model_nodes(tables.nodes), tasks, frames: { ...frames, label_id },
+		samples: model_samples(samples, tables["samples.cpus"], tables["samples.stacks"], tasks), waits: model_waits(tables), marks: model_marks(tables), processes: model_processes(tables.processes), counters: model_counters(tables) };
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // detail - what is known of the frame that was chosen, and what can be done with it
 import { dom_button, el } from "./dom.mjs";
-import { KINDS } from "../data/kinds.mjs";
+import { kinds_of } from "../data/kinds.mjs";
 import { match_exactly } from "../data/match.mjs";
 import { tree_name } from "../count/tree.mjs";
 import { words_percent, words_weight } from "../data/words.mjs";
 
 export const detail_make = (app) => ({ app, element: el("div.detail") });
 
-function detail_facts({ model, tree, measure, total, self, counted, sum, kinds }, node) {
+function detail_facts({ model, tree, measure, total, self, counted, sum }, node) {
 	const { objects, frames } = model, frame = tree.frame[node], object = frames.object[frame], weight = (n) => words_weight(n, measure.unit) + ", ";
 	const facts = [["total", weight(total[node]) + words_percent(total[node], counted.sum) + " of the selection, " + words_percent(total[node], sum) + " of all"],
 		["itself", weight(self[node]) + words_percent(self[node], counted.sum)]];
 	if (frame >= 0)
-		facts.push(["file", objects.path[object]], ["kind", KINDS.find(([kind]) => kind === kinds[frame])[1]], ["build id", objects.build_id[object]], ["line", frames.line[frame]], ["no name", frames.reason[frame]]);
+		facts.push(["file", objects.path[object]], ["kind", kinds_of(model, frame)[1]], ["build id", objects.build_id[object]], ["line", frames.line[frame]], ["no name", frames.reason[frame]]);
 	return facts.filter(([, text]) => text);
 }
 

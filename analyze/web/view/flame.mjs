@@ -3,7 +3,7 @@
 import { changes_interval, changes_ratio } from "./changes.mjs";
 import { COMPARE_RESULTS } from "../count/compare.mjs";
 import { dom_canvas, dom_color, dom_is_shortcut, dom_tip, dom_tip_make, el } from "./dom.mjs";
-import { KINDS } from "../data/kinds.mjs";
+import { KINDS, kinds_of } from "../data/kinds.mjs";
 import { link_names, link_names_of } from "../data/link.mjs";
 import { layout_chart, layout_find, layout_graph, layout_thread, layout_turn } from "../count/layout.mjs";
 import { overview_axis_of } from "./overview.mjs";
@@ -109,7 +109,7 @@ function flame_frame(flame, context, place, y) {
 	const { app, colors } = flame, { tree, zoom } = app, { node, x } = place, width = Math.max(0.5, place.width - 1), high = FLAME_ROW - 1;
 	if (node < 0)
 		return flame_fill(context, colors.thin, x, y, width, high);
-	const frame = tree.frame[node], change = app.changed ? flame_change(app, frame) : "", kind = change || (frame < 0 ? "group" : app.kinds[frame]), hit = app.hits && app.hits[frame];
+	const frame = tree.frame[node], change = app.changed ? flame_change(app, frame) : "", kind = change || kinds_of(app.model, frame)[0], hit = app.hits && app.hits[frame];
 	const faded = tree.depth[node] <= tree.depth[zoom] && node && node !== zoom;
 	if (faded)
 		context.globalAlpha = 0.55;

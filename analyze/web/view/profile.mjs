@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // profile - functions by cost, as `ebprec report` has them
 import { FUNCTIONS_ORDERS, functions_is_kernel } from "../count/functions.mjs";
+import { kinds_of } from "../data/kinds.mjs";
 import { words_count, words_percent } from "../data/words.mjs";
 import { dom_bar, dom_button, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
@@ -20,7 +21,7 @@ export function profile_make(app) {
 // A function, with a click on which it is found everywhere.
 export function profile_name(app, frame) {
 	const name = app.model.frames.name[frame], button = dom_button(name, () => app.find(frame), "find " + name, "name");
-	if (functions_is_kernel(app.model, frame) && app.kinds[frame] !== "wait")
+	if (functions_is_kernel(app.model, frame) && kinds_of(app.model, frame)[0] !== "wait")
 		button.prepend(el("span.tag", "kernel"));
 	return button;
 }

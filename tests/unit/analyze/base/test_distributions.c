@@ -78,6 +78,8 @@ static void tables_of_textbooks(void **state)
 	assert_near(erfc(2.2622 / M_SQRT2), student_to_normal_level(0.05, 9), 1e-3);
 	assert_near(erfc(2.0096 / M_SQRT2), student_to_normal_level(0.05, 49), 1e-3);
 	assert_near(0.05, student_to_normal_level(0.05, 1e7), 1e-5);
+	assert_near(0.05, student_to_normal_level(0.05, 1e13), 1e-5);
+	assert_near(0.05, student_to_normal_level(0.05, 1e30), 1e-5);
 }
 
 int main(void)

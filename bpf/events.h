@@ -85,6 +85,9 @@ struct event_stack {
 #define EVENT_STACK_HEAD_BYTES 8
 #define EVENT_HEAD_BYTES(type) (__builtin_offsetof(struct type, stack) + EVENT_STACK_HEAD_BYTES)
 
+#define SERVICES_MAX        4096 /* with a budget at a time */
+#define SERVICE_CGROUPS_MAX 16384
+
 /* The counters of a CPU, in a map. */
 struct cpu_cost {
 	__u64 sampling_ns;   /* on samples that were taken */

@@ -551,6 +551,9 @@ static enum cli_result derive(struct record_opts *o, unsigned max_freq_hz,
 		return wrong(error,
 			     "option '--table-cache' needs an absolute path or 'none', not '%.60s'",
 			     o->table_cache);
+	if (o->samples_an_hour && !o->bpf)
+		return wrong(error,
+			     "options '--samples-per-hour' and '--no-bpf' exclude each other");
 	o->system_wide = !o->selects && (o->all || (!o->pid_count && !o->command));
 	return check_heap(o, error);
 }

@@ -82,7 +82,7 @@ layers() {
 	record/output/snapshot: format/base format/text format/perf format/writer record/base record/events record/output
 	record/process/proc: format/base format/os
 	record/process/file: format/base format/os format/perf format/payload format/writer record/base record/privsep/elf record/privsep record/events record/process/proc
-	record/process/container: format/base format/os format/payload format/writer record/base record/privsep record/output record/process/proc
+	record/process/container: format/base format/os format/contract format/payload format/writer bpf record/base record/privsep record/output record/process/proc
 	record/process: format/base format/os format/payload format/writer bpf bpf/core record/base record/privsep record/events record/output record/process/proc record/process/file
 	record/kernel: format/base format/os record/base record/privsep record/output record/process/file
 	record/runtime: format/base format/os format/unwind bpf record/base record/privsep/elf record/privsep record/output record/process/file
@@ -103,7 +103,7 @@ layers() {
 	analyze/input/tracepoint: format/base format/reader analyze/out
 	analyze/input: format/base format/text format/perf format/payload format/reader analyze/base analyze/input/event
 	analyze/metric/syscall: format/base
-	analyze/process: format/base format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
+	analyze/process: format/base format/contract format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
 	analyze/process/liveness: format/base format/reader analyze/base analyze/input/event analyze/process
 	analyze/fold/location: format/base analyze/base analyze/process
 	analyze/fold: format/base format/os format/unwind format/unwind/table format/perf format/reader analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/process/liveness analyze/fold/location

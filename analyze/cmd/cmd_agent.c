@@ -51,7 +51,7 @@
 #define LOCK_WAIT_NS       100000000
 
 struct agent_opts {
-	const char *spool, *freq, *rotate, *max_age, *overhead;
+	const char *spool, *freq, *rotate, *max_age, *overhead, *samples_an_hour;
 	struct option_list cgroups, units, containers, comms; /* the recorder's options */
 	uint64_t max_bytes, free_bytes, age_ns;
 	bool quiet;
@@ -83,6 +83,8 @@ static const struct option agent_options[] = {
 	  "remove captures before less of the disk is free (default: 1G)" },
 	{ OPT_STRING, 0, "max-overhead", "PERCENT", AT(overhead), 0, 0,
 	  "limit what recording costs to PERCENT of a CPU (default: " OVERHEAD_DEFAULT ")" },
+	{ OPT_STRING, 0, "samples-per-hour", "N", AT(samples_an_hour), 0, 0,
+	  "at most about N samples of each service; each stands for those that are left out" },
 	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors and losses" },
 	{ 0 },
 };
@@ -248,8 +250,8 @@ static size_t put_selection(const struct agent_opts *o, char **argv)
 static int become_recorder(const struct agent_opts *o, char **words)
 {
 	char name[] = "ebprec-record", freq[] = "-F", rotate[] = "--rotate", output[] = "-o",
-	     overhead[] = "--max-overhead", quiet[] = "-q", *path = cmd_record_find(),
-	     *capture = capture_path(o->spool), cure[200];
+	     overhead[] = "--max-overhead", budget[] = "--samples-per-hour", quiet[] = "-q",
+	     *path = cmd_record_find(), *capture = capture_path(o->spool), cure[200];
 	char *argv[WORDS_MAX + SELECTION_WORDS + 16] = { name,
 							 freq,
 							 (char *)(uintptr_t)o->freq,
@@ -269,6 +271,10 @@ static int become_recorder(const struct agent_opts *o, char **words)
 		return message_error("cannot record: %s", strerror(ENOMEM));
 	if (o->quiet)
 		argv[count++] = quiet;
+	if (o->samples_an_hour) {
+		argv[count++] = budget;
+		argv[count++] = (char *)(uintptr_t)o->samples_an_hour;
+	}
 	count += put_selection(o, argv + count);
 	while (words[given] && given < WORDS_MAX)
 		argv[count++] = words[given++];

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "format/base/vec.h"
+#include "format/contract/service_unit.h"
 
 enum field { FIELD_UNIT, FIELD_CONTAINER, FIELD_CGROUP, FIELD_COMM, FIELD_COUNT };
 
@@ -126,71 +127,6 @@ static bool matches(const struct rule *rule, const char *const fields[FIELD_COUN
 
 /* ---- from the path ---- */
 
-static bool begins(const char *text, const char *with)
-{
-	return !strncmp(text, with, strlen(with));
-}
-
-/* run-u17.service, run-p12-i34.service, run-r and 32 digits: systemd-run's own names. */
-static bool is_made_up(const char *name)
-{
-	if (!begins(name, "run-"))
-		return false;
-	if (name[4] == 'u' || name[4] == 'p')
-		return name[5] >= '0' && name[5] <= '9';
-	return name[4] == 'r' && strspn(name + 5, "0123456789abcdef") == 32;
-}
-
-static bool is_engine(const char *name)
-{
-	static const char *const engines[] = {
-		"containerd.service", "docker.service",
-		"crio.service",       "kubelet.service",
-		"k3s.service",        "k3s-agent.service",
-		"podman.service",     "snap.docker.dockerd.service"
-	};
-
-	for (size_t i = 0; i < sizeof(engines) / sizeof(engines[0]); i++)
-		if (!strcmp(name, engines[i]))
-			return true;
-	return false;
-}
-
-/* Copies a part of a path; systemd writes '-' in a name as "\x2d". */
-static void copy_name(const char *from, size_t size_bytes, char out[SERVICE_NAME_MAX])
-{
-	const char *end = from + size_bytes;
-	size_t used = 0;
-
-	while (from < end && used + 1 < SERVICE_NAME_MAX) {
-		bool dash = end - from >= 4 && !memcmp(from, "\\x2d", 4);
-
-		out[used++] = dash ? '-' : *from;
-		from += dash ? 4 : 1;
-	}
-	out[used] = '\0';
-}
-
-/* The innermost unit of the path that is a service of its own, with its ending; "": none. */
-static void find_unit(const char *cgroup, bool in_container, char out[SERVICE_NAME_MAX])
-{
-	const char *part = cgroup;
-	char name[SERVICE_NAME_MAX];
-	size_t size;
-
-	*out = '\0';
-	for (; *part == '/'; part += size) {
-		part++;
-		size = strcspn(part, "/");
-		if (size <= 8 || memcmp(part + size - 8, ".service", 8) != 0)
-			continue;
-		copy_name(part, size, name);
-		if (!begins(name, "user@") && !is_made_up(name) &&
-		    !(in_container && is_engine(name)))
-			strcpy(out, name);
-	}
-}
-
 static void name_by_comm(const char *comm, char out[SERVICE_NAME_MAX])
 {
 	const char *slash = *comm ? strchr(comm + 1, '/') : NULL;
@@ -204,12 +140,12 @@ static void name_by_comm(const char *comm, char out[SERVICE_NAME_MAX])
 void service_name(const struct service_rules *rules, const struct container_names *containers,
 		  const char *cgroup, const char *comm, char out[SERVICE_NAME_MAX])
 {
-	char container[CONTAINER_NAMES_TEXT_MAX] = "", unit[SERVICE_NAME_MAX];
+	char container[CONTAINER_NAMES_TEXT_MAX] = "", unit[SERVICE_UNIT_MAX];
 	const char *const fields[FIELD_COUNT] = { unit, container, cgroup, comm };
 
 	if (*cgroup == '/')
 		container_names_text(containers, cgroup, container);
-	find_unit(cgroup, *container, unit);
+	service_unit(cgroup, *container, unit);
 	for (size_t i = 0; rules && i < rules->count; i++) {
 		if (!matches(&rules->list[i], fields))
 			continue;

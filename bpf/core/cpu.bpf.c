@@ -15,12 +15,15 @@
 #define WALK_STEPS_JVM
 #include "bpf/lib/stack_copy.bpf.h"
 #include "bpf/lib/unwind.bpf.h"
+#include "bpf/lib/sample_budget.h"
 #include "bpf/runtime/runtimes.bpf.h"
 
 /* How user stacks are taken: enum cpu_stacks. */
 const volatile __u32 stacks = CPU_STACKS_AUTO;
 /* One sample of so many is taken, and stands for all of them; user space changes it as it runs. */
 volatile __u32 one_of = 1;
+/* As many samples of a service are taken in an hour, and stand for all of it; 0: all are taken. */
+const volatile __u32 samples_an_hour = 0;
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -42,6 +45,63 @@ struct {
 	__type(key, __u32);
 	__type(value, struct copy_event);
 } copy_scratch SEC(".maps");
+
+/* ---- budgets of services ---- */
+
+/* A service is known by a number, or by the name of the thread where its cgroup has none. */
+struct service_key {
+	__u64 number;
+	char comm[16];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SERVICE_CGROUPS_MAX);
+	__type(key, __u64);
+	__type(value, __u64);
+} service_cgroups SEC(".maps"); /* id of a cgroup -> number of its service */
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, SERVICES_MAX);
+	__type(key, struct service_key);
+	__type(value, struct sample_budget);
+} service_budgets SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_PERCPU_HASH);
+	__uint(max_entries, SERVICES_MAX);
+	__type(key, struct service_key);
+	__type(value, __u64);
+} service_waiting SEC(".maps"); /* weight of hits that no sample stands for yet */
+
+/* The hits that a sample of the current thread stands for; 0: it is not taken. */
+static __always_inline __u64 take_of_service(__u64 weight, __u64 now_ns)
+{
+	static const struct sample_budget none;
+	__u64 cgroup = bpf_get_current_cgroup_id(), zero = 0, *waiting, *number;
+	struct service_key key = {};
+	struct sample_budget *b;
+
+	number = bpf_map_lookup_elem(&service_cgroups, &cgroup);
+	if (number && *number)
+		key.number = *number;
+	else
+		bpf_get_current_comm(key.comm, sizeof(key.comm));
+	b = bpf_map_lookup_elem(&service_budgets, &key);
+	if (!b) {
+		bpf_map_update_elem(&service_budgets, &key, &none, BPF_NOEXIST);
+		b = bpf_map_lookup_elem(&service_budgets, &key);
+	}
+	waiting = bpf_map_lookup_elem(&service_waiting, &key);
+	if (!waiting) {
+		bpf_map_update_elem(&service_waiting, &key, &zero, BPF_NOEXIST);
+		waiting = bpf_map_lookup_elem(&service_waiting, &key);
+	}
+	if (!b || !waiting)
+		return weight;
+	return budget_take(b, waiting, samples_an_hour, weight, now_ns, bpf_get_prandom_u32());
+}
 
 static __always_inline __u32 kernel_stack(struct bpf_perf_event_data *ctx, __u64 *frames)
 {
@@ -259,6 +319,13 @@ int cpu_sample(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	cost->skipped = 0;
+	if (samples_an_hour && pid_tgid) {
+		weight = take_of_service(weight, begin_ns);
+		if (!weight) {
+			cost->skipped_count++;
+			return 0;
+		}
+	}
 	take_sample(ctx, pid_tgid, weight);
 	cost->sampling_ns += bpf_ktime_get_ns() - begin_ns;
 	return 0;

@@ -42,7 +42,8 @@ struct record_opts {
 	uint64_t ring_bytes;     /* of all CPUs together; 0: the default */
 	unsigned level;          /* zstd */
 	unsigned max_frames;
-	unsigned sample_bytes; /* of allocations, per sample; 0: the instrument's default */
+	unsigned sample_bytes;    /* of allocations, per sample; 0: the instrument's default */
+	unsigned samples_an_hour; /* of a service; 0: all */
 	struct option_list cgroups, units, containers, comms; /* --cgroup ...: what is recorded */
 	struct option_list pid_list, with, without, bpf_objects, heap_lib_list, triggers,
 		marks; /* mark_spec.h */

@@ -98,6 +98,21 @@ static unsigned copies_a_second(unsigned freq_hz)
 	return freq_hz / 2 > COPIES_A_SECOND ? freq_hz / 2 : COPIES_A_SECOND;
 }
 
+/* Maps that nothing looks into take no memory. */
+static int give_budgets(const struct instrument_ctx *c, struct cpu_bpf *skel)
+{
+	int err;
+
+	if (c->service_cgroups_fd >= 0) {
+		skel->rodata->samples_an_hour = c->opts->samples_an_hour;
+		return bpf_map__reuse_fd(skel->maps.service_cgroups, c->service_cgroups_fd);
+	}
+	err = bpf_map__set_max_entries(skel->maps.service_cgroups, 1);
+	if (!err)
+		err = bpf_map__set_max_entries(skel->maps.service_budgets, 1);
+	return err ? err : bpf_map__set_max_entries(skel->maps.service_waiting, 1);
+}
+
 /*
  * The programs that follow processes begin at once: what is read of processes after this is never
  * taken for newer than an exec that happens meanwhile.
@@ -120,9 +135,11 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 	follow[0] = s->skel->progs.cpu_fork;
 	follow[1] = s->skel->progs.cpu_exec;
 	follow[2] = s->skel->progs.cpu_free;
+	err = give_budgets(c, s->skel);
 	for (i = 0; i < FOLLOW_COUNT; i++)
 		bpf_program__set_autoload(follow[i], c->walker != NULL);
-	err = instrument_share(c, s->skel);
+	if (!err)
+		err = instrument_share(c, s->skel);
 	if (!err && c->walker)
 		err = unwind_bpf_maps_share(unwinder_space(c->walker), s->skel);
 	if (!err && c->runtimes)

@@ -35,6 +35,7 @@ struct instrument_ctx {
 	const struct cpuset_list *cpus;
 	const struct bpf_ring *rings; /* NULL: without BPF */
 	struct targets *targets;
+	int service_cgroups_fd; /* the map of that name; -1: services have no budget */
 	const struct pid_namespace *pidns;
 	struct sideband *sideband;
 	struct reopener

@@ -72,6 +72,7 @@ static void options(struct json_writer *j, const struct meta_start *m)
 	json_writer_bool(j, "user_only", m->user_only);
 	json_writer_string(j, "event", m->event_name);
 	json_writer_u64(j, "freq_hz", o->freq_hz);
+	json_writer_u64(j, "samples_per_hour", o->samples_an_hour);
 	json_writer_u64(j, "duration_ns", o->duration_ns);
 	json_writer_u64(j, "zstd_level", o->level);
 	json_writer_u64(j, "ring_bytes_per_cpu", m->ring_bytes_per_cpu);

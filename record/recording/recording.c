@@ -423,6 +423,7 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 	r->file = r->segment.file = OUTPUT_FILE_NONE;
 	r->control.fd = r->manager.fd = r->epoll_fd = r->signal_fd = r->timer_fd = -1;
 	r->targets = TARGETS_NONE;
+	r->budgets.map_fd = -1;
 	r->selection.opts = opts;
 	for (i = 0; i < RECORD_PIDS_MAX; i++)
 		r->pid_fds[i] = -1;

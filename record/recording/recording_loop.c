@@ -174,6 +174,7 @@ static void note_cgroup(struct recording *r, const struct perf_event_header *h)
 	    !memchr(path, 0, h->size - sizeof(*h) - 8 - SIDE_RECORD_TAIL_BYTES))
 		return;
 	container_watch_saw(&r->containers, path);
+	service_budgets_cgroup(&r->budgets, le64_load((const uint8_t *)(h + 1)), path);
 	recording_select_cgroup(r, le64_load((const uint8_t *)(h + 1)), path);
 }
 

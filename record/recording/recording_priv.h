@@ -9,6 +9,7 @@
 #include "record/privsep/elf_reader.h"
 #include "record/process/container/cgroup_selection.h"
 #include "record/process/container/container_watch.h"
+#include "record/process/container/service_budgets.h"
 #include "record/process/cmdline_log.h"
 #include "record/kernel/bpf_programs.h"
 #include "record/output/snapshot/snapshot_socket.h"
@@ -59,6 +60,7 @@ struct recording {
 	struct bpf_ring *rings; /* NULL without BPF */
 	struct realtime realtime;
 	struct targets targets;
+	struct service_budgets budgets;
 	struct cgroup_selection selection; /* with targets.selects */
 	struct pid_namespace pidns;
 	struct sideband *sideband;

@@ -84,6 +84,15 @@ static int make_targets(struct recording *r)
 	return 0;
 }
 
+static int make_budgets(struct recording *r)
+{
+	int err = service_budgets_begin(&r->budgets);
+
+	return err ? note_fail(&r->notes, err, instrument_hint(err),
+			       "cannot give services a budget")
+		   : 0;
+}
+
 static int make_rings(struct recording *r)
 {
 	int err = bpf_ring_new(&r->cpus, r->opts->ring_bytes, &r->rings);
@@ -230,6 +239,7 @@ static int prepare(struct recording *r)
 			.cpus = &r->cpus,
 			.rings = r->rings,
 			.targets = &r->targets,
+			.service_cgroups_fd = r->budgets.map_fd,
 			.pidns = &r->pidns,
 			.sideband = r->sideband,
 			.reopener = r->reopener,
@@ -272,6 +282,8 @@ static int set_up_with_bpf(struct recording *r)
 	err = check_bpf(r);
 	if (!err)
 		err = make_targets(r);
+	if (!err && r->opts->samples_an_hour)
+		err = make_budgets(r);
 	if (!err)
 		err = start_pid_namespace(r);
 	if (!err)
@@ -389,6 +401,7 @@ void recording_take_down(struct recording *r)
 	bpf_ring_free(r->rings);
 	r->rings = NULL;
 	targets_done(&r->targets);
+	service_budgets_done(&r->budgets);
 	pid_namespace_stop_bpf(&r->pidns);
 	event_attrs_done(&r->attrs);
 }

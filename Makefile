@@ -390,10 +390,12 @@ install-programs: analyze record man	## the same without the library
 	echo '.so man1/ebprec-live.1' >$(O)/ebprec-top.1; \
 	put 644 $(O)/ebprec-top.1 share/man/man1/ebprec-top.1
 
-install-units:				## systemd's: the recorder as a service, and its user
+install-units:				## systemd's: recorder, agent and sender as services, and their user
 	$(Q)set -e; $(put); mkdir -p $(O); \
-	sed 's|@prefix@|$(prefix)|' scripts/package/systemd/ebprec.service.in >$(O)/ebprec.service; \
-	put 644 $(O)/ebprec.service lib/systemd/system/ebprec.service; \
+	for u in ebprec ebprec-agent ebprec-push; do \
+		sed 's|@prefix@|$(prefix)|' scripts/package/systemd/$$u.service.in >$(O)/$$u.service; \
+		put 644 $(O)/$$u.service lib/systemd/system/$$u.service; \
+	done; \
 	put 644 scripts/package/systemd/ebprec.sysusers lib/sysusers.d/ebprec.conf
 
 install-library: library man

@@ -119,8 +119,8 @@ layers() {
 	analyze/report/quality: format/base format/unwind analyze/base analyze/out analyze/sym/locate analyze/sym analyze/process analyze/fold analyze/names
 	analyze/report/script: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input/tracepoint analyze/process analyze/fold/location analyze/fold analyze/names
 	analyze/report: format/base format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/names analyze/sched analyze/report/key analyze/report/profile analyze/report/annotate analyze/report/quality
-	analyze/report/process: format/base analyze/process analyze/sched analyze/report
-	analyze/report/diff: format/base format/text format/reader analyze/base analyze/out analyze/sym analyze/input analyze/report/key analyze/report/profile analyze/report
+	analyze/report/process: format/base analyze/input/event analyze/process analyze/sched analyze/report
+	analyze/report/diff: format/base format/text format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report
 	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric/syscall analyze/metric analyze/sched analyze/report/profile analyze/report
 	analyze/push/forms: format/base format/os format/text analyze/base analyze/export
 	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/process analyze/names analyze/metric analyze/report/profile analyze/report analyze/export analyze/push/forms

@@ -14,6 +14,7 @@
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/export/exporter.h"
+#include "analyze/input/event/sample_time.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/out/message.h"
 
@@ -77,8 +78,7 @@ static void fill_ask(const struct report *r, const struct export_opts *o, const 
 	ask->weight = p->weight;
 	ask->weight_name = p->weight_name;
 	ask->unit = strcmp(p->weight_name, "time_ns") ? "count" : "nanoseconds";
-	if (ask->attr->attr.freq && ask->attr->attr.sample_freq)
-		ask->interval_ns = NS_PER_SECOND / ask->attr->attr.sample_freq;
+	ask->interval_ns = sample_time_interval_ns(&ask->attr->attr);
 	if (r->scan.span_known)
 		ask->span = r->scan.span;
 	if (r->scan.span_known && capture_clock(r->capture, &sample_ns, &wall_ns))

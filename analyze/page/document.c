@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "analyze/input/event/event_of.h"
+#include "analyze/input/event/sample_time.h"
 #include "analyze/input/perf_features.h"
 #include "analyze/page/columns.h"
 #include "analyze/page/marks.h"
@@ -25,7 +26,6 @@
 
 #define PAGE_VERSION  1
 #define EXACT_NUMBERS 9007199254740992.0 /* 2^53 */
-#define NS_PER_SECOND 1000000000u
 
 /* A capture on the axis of the page: from the first that is known of it to the last. */
 struct place {
@@ -195,7 +195,7 @@ static void write_capture(struct json_writer *j, const struct page_side *side, u
 	const struct report *r = side->report;
 	const struct page_ask *ask = side->ask;
 	uint32_t available, online;
-	uint64_t sample_ns, wall_ns;
+	uint64_t interval_ns = sample_time_interval_ns(&ask->attr->attr), sample_ns, wall_ns;
 	char *command;
 
 	write_string(j, "host", capture_feature_string(r->capture, PERFFILE_HOSTNAME));
@@ -211,8 +211,8 @@ static void write_capture(struct json_writer *j, const struct page_side *side, u
 	if (ask->of)
 		write_string(j, "of", ask->of);
 	write_string(j, "event", event_name(ask->attr));
-	if (ask->attr->attr.freq && ask->attr->attr.sample_freq)
-		json_writer_u64(j, "interval_ns", NS_PER_SECOND / ask->attr->attr.sample_freq);
+	if (interval_ns)
+		json_writer_u64(j, "interval_ns", interval_ns);
 	json_writer_u64(j, "samples_in_file", r->stats.event_samples);
 	write_recorded(j, side);
 	json_writer_u64(j, "lost_samples", r->counts.lost_samples);

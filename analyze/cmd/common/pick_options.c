@@ -10,6 +10,7 @@
 
 #include "analyze/base/read_file.h"
 #include "analyze/input/slice_border.h"
+#include "analyze/input/event/sample_time.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/mark_times.h"
 #include "analyze/input/marks.h"
@@ -477,22 +478,9 @@ static int choose_event(const struct pick_options *opts, const char *path, const
 	return 0;
 }
 
-bool pick_options_sample_time(const struct capture_attr *attr, uint64_t *sample_ns)
-{
-	const struct perf_event_attr *a = &attr->attr;
-
-	*sample_ns = 0;
-	if (a->type == PERF_TYPE_SOFTWARE &&
-	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
-		return true;
-	if (a->freq && a->sample_freq)
-		*sample_ns = NS_PER_SECOND / a->sample_freq;
-	return *sample_ns;
-}
-
 static int choose_time(const struct capture_attr *attr, const char *path, struct picked *p)
 {
-	if (pick_options_sample_time(attr, &p->query.sample_ns))
+	if (sample_time_is_known(&attr->attr, &p->query.sample_ns))
 		return 0;
 	return message_error("event '%s' of '%s' does not measure time (--weight period)",
 			     event_name(attr), path);

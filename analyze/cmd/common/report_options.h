@@ -168,11 +168,6 @@ int pick_options_time(const struct time_options *when, const struct usage *usage
 /* ", did you mean 'NAME'?" of the span, or the mark, whose name is near; "": none is. */
 void pick_options_near_mark(const struct marks *m, const struct string_table *names, bool spans,
 			    const char *word, char room[USAGE_NEAR_BYTES]);
-/*
- * Whether samples of the event have the time that they stand for.  *sample_ns: each so long, by the
- * frequency; 0: as long as its period.
- */
-bool pick_options_sample_time(const struct capture_attr *attr, uint64_t *sample_ns);
 /* Rules for names of services; *out: service_rules_free().  0, or the exit status after an error was printed. */
 int pick_options_service_rules(const char *path, struct service_rules **out);
 /* A percentage.  0, or the exit status after an error was printed. */

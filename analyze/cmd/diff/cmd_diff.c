@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,41 +149,6 @@ static int add_spans(struct diff *d, int side, const char *path, struct report *
 	return 0;
 }
 
-/* Whether samples of the event come of CPU time, so that their number is a length of it. */
-static bool is_of_cpu_time(const struct perf_event_attr *a)
-{
-	return a->type == PERF_TYPE_SOFTWARE ||
-	       (a->type == PERF_TYPE_HARDWARE && (a->config == PERF_COUNT_HW_CPU_CYCLES ||
-						  a->config == PERF_COUNT_HW_REF_CPU_CYCLES));
-}
-
-/* The time that samples stand for, where the event has it. */
-static void find_times(struct diff *d, int side, const struct report *r, const struct picked *p,
-		       const struct diff_blocks *b)
-{
-	struct diff_text_side *s = &d->text.sides[side];
-	size_t count;
-	const struct capture_attr *attr = &capture_attrs(r->capture, &count)[p->query.attr];
-	double period_ns = exp2(r->period_shift);
-	uint64_t sample_ns;
-
-	s->event = r->event;
-	if (r->scan.span_known)
-		s->elapsed_ns = filter_overlap_ns(b->filter, b->asked.from_ns, b->asked.to_ns);
-	if (p->query.sample_ns)
-		s->ns_per_cost = period_ns; /* --weight time: it was made so */
-	if (!d->read.samples[side] || !is_of_cpu_time(&attr->attr) ||
-	    !pick_options_sample_time(attr, &sample_ns))
-		return;
-	s->ns_per_sample = sample_ns ? (double)sample_ns
-				     : (double)d->read.period_sum[side] * period_ns /
-					       (double)d->read.samples[side];
-	if (d->read.weight == CALLTREE_SAMPLES)
-		s->ns_per_cost = s->ns_per_sample;
-	else if (!sample_ns)
-		s->ns_per_cost = period_ns;
-}
-
 /* A method of `perf diff -c`, where -c chooses threads here. */
 static void hint_compute(const struct option_list *comms)
 {
@@ -241,7 +205,7 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 				      : diff_sides_add_functions(&d->read, side, r, &blocks);
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
-	find_times(d, side, r, p, &blocks);
+	diff_sides_find_times(&d->read, side, r, &p->query, &blocks, &d->text.sides[side]);
 	if (d->find_basis && !filter_has_window(&p->filter) &&
 	    command_run_read(r->capture, &d->runs[side]))
 		return message_error("cannot compare '%s': %s", path, strerror(ENOMEM));
@@ -285,21 +249,11 @@ static const struct rename *find_hint(const struct renames *n)
 	return NULL;
 }
 
-/* Growth is of all that was before: of its share, or of what it cost by the same measure. */
 static int judge(const struct diff *d, const struct diff_table_result *r, double limit)
 {
-	const struct diff_cost *before = &r->total[DIFF_BEFORE];
+	size_t grown = diff_table_count_grown(r, d->text.basis, limit);
 	const struct rename *rename;
-	double all = 1;
-	size_t grown = 0;
 
-	if (d->text.basis == DIFF_RUN)
-		all = (double)before->cost;
-	else if (d->text.basis == DIFF_RATE && r->amount[DIFF_BEFORE] > 0)
-		all = (double)before->cost / r->amount[DIFF_BEFORE];
-	for (size_t i = 0; i < r->count; i++)
-		grown += r->rows[i].result == DIFF_REAL &&
-			 r->rows[i].value[DIFF_AFTER] - r->rows[i].value[DIFF_BEFORE] > limit * all;
 	if (!grown)
 		return MESSAGE_OK;
 	rename = find_hint(&d->renames);
@@ -380,27 +334,6 @@ static int write_html(struct diff *d, const struct diff_table_result *result, ch
 	return status;
 }
 
-/* Times of two runs of one command compare, but have the speed of the machine in them, too. */
-static int compare_runs(struct diff *d, double min_share, struct diff_table_result *result)
-{
-	struct diff_table_result shares;
-	int err;
-
-	d->text.basis = DIFF_RUN;
-	d->text.same_command = true;
-	err = diff_table_compare(d->table, DIFF_RUN, min_share, result);
-	if (err)
-		return err;
-	err = diff_table_compare(d->table, DIFF_SHARE, min_share, &shares);
-	if (!err) {
-		err = diff_table_confirm(result, &shares);
-		diff_table_result_done(&shares);
-	}
-	if (err)
-		diff_table_result_done(result);
-	return err;
-}
-
 static int compare(struct diff *d, double min_percent, double limit, char *const *words)
 {
 	const struct diff_text_side *sides = d->text.sides;
@@ -411,11 +344,15 @@ static int compare(struct diff *d, double min_percent, double limit, char *const
 	if (timed)
 		diff_table_set_scale(d->table, sides[DIFF_AFTER].ns_per_cost /
 						       sides[DIFF_BEFORE].ns_per_cost);
-	if (timed && d->find_basis &&
-	    command_run_same(&d->runs[DIFF_BEFORE], &d->runs[DIFF_AFTER], &d->renames))
-		err = compare_runs(d, min_percent / 100, &result);
-	else
+	d->text.same_command = timed && d->find_basis &&
+			       command_run_same(&d->runs[DIFF_BEFORE], &d->runs[DIFF_AFTER],
+						&d->renames);
+	if (d->text.same_command) {
+		d->text.basis = DIFF_RUN;
+		err = diff_table_compare_run(d->table, min_percent / 100, &result);
+	} else {
 		err = diff_table_compare(d->table, d->text.basis, min_percent / 100, &result);
+	}
 	if (err)
 		return message_error("cannot compare: %s", strerror(-err));
 	d->text.keys = &d->keys;

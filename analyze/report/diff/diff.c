@@ -586,7 +586,12 @@ static bool changed_alike(const struct diff_table_row *a, const struct diff_tabl
 	return b->result != DIFF_NOISE && (a->ratio > 1) == (b->ratio > 1);
 }
 
-int diff_table_confirm(struct diff_table_result *run, const struct diff_table_result *shares)
+/*
+ * Makes rows of DIFF_RUN unsure where the same table by shares does not show that they changed, too: another machine,
+ * or the same one under another load, makes all of them slower.  A row stays real when some share did change, and
+ * its own share did in the same direction.  -ENOMEM.
+ */
+static int confirm(struct diff_table_result *run, const struct diff_table_result *shares)
 {
 	const struct diff_table_row **list = calloc(shares->count + 1, sizeof(*list));
 	bool changed = false;
@@ -612,6 +617,40 @@ int diff_table_confirm(struct diff_table_result *run, const struct diff_table_re
 	}
 	free(list);
 	return 0;
+}
+
+int diff_table_compare_run(const struct diff_table *d, double min_share,
+			   struct diff_table_result *out)
+{
+	struct diff_table_result shares;
+	int err = diff_table_compare(d, DIFF_RUN, min_share, out);
+
+	if (err)
+		return err;
+	err = diff_table_compare(d, DIFF_SHARE, min_share, &shares);
+	if (!err) {
+		err = confirm(out, &shares);
+		diff_table_result_done(&shares);
+	}
+	if (err)
+		diff_table_result_done(out);
+	return err;
+}
+
+size_t diff_table_count_grown(const struct diff_table_result *r, enum diff_basis basis,
+			      double limit)
+{
+	double all = 1;
+	size_t grown = 0;
+
+	if (basis == DIFF_RUN)
+		all = (double)r->total[DIFF_BEFORE].cost;
+	else if (basis == DIFF_RATE && r->amount[DIFF_BEFORE] > 0)
+		all = (double)r->total[DIFF_BEFORE].cost / r->amount[DIFF_BEFORE];
+	for (size_t i = 0; i < r->count; i++)
+		grown += r->rows[i].result == DIFF_REAL &&
+			 r->rows[i].value[DIFF_AFTER] - r->rows[i].value[DIFF_BEFORE] > limit * all;
+	return grown;
 }
 
 void diff_table_result_done(struct diff_table_result *r)

@@ -69,7 +69,7 @@ struct diff_table_result {
 	size_t tested; /* rows that could have been real, small ones that are left out among them */
 	unsigned blocks[DIFF_SIDES]; /* that something was in */
 	bool too_short;              /* in too few of them: nothing can be real */
-	size_t unconfirmed;          /* rows that diff_table_confirm() made unsure */
+	size_t unconfirmed;          /* rows that diff_table_compare_run() made unsure */
 	double visible_percent; /* as visible, of a row of 1 % of all whose samples are independent */
 	double varied;          /* of the largest row: how much more than independent samples */
 	struct diff_cost total[DIFF_SIDES];
@@ -102,11 +102,14 @@ int diff_table_move(struct diff_table *d, int side, uint32_t from, uint32_t to);
 int diff_table_compare(const struct diff_table *d, enum diff_basis basis, double min_share,
 		       struct diff_table_result *out);
 /*
- * Makes rows of DIFF_RUN unsure where the same table by shares does not show that they changed, too: another machine,
- * or the same one under another load, makes all of them slower.  A row stays real when some share did change, and
- * its own share did in the same direction.  -ENOMEM.
+ * As diff_table_compare(), of two runs of one command: by DIFF_RUN, and where shares do not show the change, too, it is
+ * unsure, as times have the speed of the machine in them.
  */
-int diff_table_confirm(struct diff_table_result *run, const struct diff_table_result *shares);
+int diff_table_compare_run(const struct diff_table *d, double min_share,
+			   struct diff_table_result *out);
+/* Rows that are real and grew by more than that part of all that was before: of its share, or of its cost by the basis. */
+size_t diff_table_count_grown(const struct diff_table_result *r, enum diff_basis basis,
+			      double limit);
 void diff_table_result_done(struct diff_table_result *r);
 
 #endif

@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/input/event/sample_time.h"
 #include "analyze/report/diff/diff_text.h"
 #include "analyze/report/key/row_keys.h"
 #include "analyze/report/profile/stack_path.h"
@@ -290,4 +292,29 @@ void diff_sides_done(struct diff_sides *d)
 {
 	free(d->counts);
 	*d = (struct diff_sides){ 0 };
+}
+
+void diff_sides_find_times(const struct diff_sides *d, int side, const struct report *r,
+			   const struct report_query *q, const struct diff_blocks *b,
+			   struct diff_text_side *s)
+{
+	size_t count;
+	const struct perf_event_attr *a = &capture_attrs(r->capture, &count)[q->attr].attr;
+	double period_ns = exp2(r->period_shift);
+	uint64_t sample_ns;
+
+	s->event = r->event;
+	if (r->scan.span_known)
+		s->elapsed_ns = filter_overlap_ns(b->filter, b->asked.from_ns, b->asked.to_ns);
+	if (q->sample_ns)
+		s->ns_per_cost = period_ns; /* --weight time: it was made so */
+	if (!d->samples[side] || !sample_time_is_of_cpu(a) || !sample_time_is_known(a, &sample_ns))
+		return;
+	s->ns_per_sample = sample_ns ? (double)sample_ns
+				     : (double)d->period_sum[side] * period_ns /
+					       (double)d->samples[side];
+	if (d->weight == CALLTREE_SAMPLES)
+		s->ns_per_cost = s->ns_per_sample;
+	else if (!sample_ns)
+		s->ns_per_cost = period_ns;
 }

@@ -56,6 +56,11 @@ void diff_sides_add_spans(struct diff_sides *d, int side, const struct diff_bloc
 int diff_sides_add_functions(struct diff_sides *d, int side, struct report *r,
 			     const struct diff_blocks *blocks);
 int diff_sides_add_folded(struct diff_sides *d, int side, struct report *r); /* the same */
+struct diff_text_side;
+/* The time that the samples of a side stand for, where the event has it; s is all zero.  Behind their adding. */
+void diff_sides_find_times(const struct diff_sides *d, int side, const struct report *r,
+			   const struct report_query *q, const struct diff_blocks *b,
+			   struct diff_text_side *s);
 /* A line for each stack: its frames, and the count of each side; by name.  -ENOMEM. */
 int diff_sides_write_folded(const struct diff_sides *d, FILE *to);
 

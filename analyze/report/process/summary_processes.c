@@ -2,30 +2,14 @@
 #include "analyze/report/process/summary_processes.h"
 
 #include <errno.h>
-#include <linux/perf_event.h>
 
+#include "analyze/input/event/sample_time.h"
 #include "analyze/sched/replay.h"
-
-#define NS_PER_SECOND 1000000000ULL
 
 /* Switches count entire threads: not one CPU, nor some functions or cgroups. */
 static bool can_use_switches(const struct report_query *q)
 {
 	return !q->filter->cpu_pair_count && !(q->pick && q->pick->count);
-}
-
-static enum summary_time time_of_samples(const struct capture_attr *attr, uint64_t *sample_ns)
-{
-	const struct perf_event_attr *a = &attr->attr;
-
-	*sample_ns = 0;
-	if (a->type == PERF_TYPE_SOFTWARE &&
-	    (a->config == PERF_COUNT_SW_CPU_CLOCK || a->config == PERF_COUNT_SW_TASK_CLOCK))
-		return SUMMARY_TIME_SAMPLES;
-	if (!a->freq || !a->sample_freq || a->type == PERF_TYPE_TRACEPOINT)
-		return SUMMARY_TIME_UNKNOWN;
-	*sample_ns = NS_PER_SECOND / a->sample_freq;
-	return SUMMARY_TIME_SAMPLES;
 }
 
 /* The scheduler events of a long capture are most of it: all is asked of them at once. */
@@ -131,7 +115,8 @@ int summary_processes_load(struct report *r, const struct report_query *q,
 
 	if (err)
 		return err;
-	w.by = time_of_samples(&attrs[q->attr], &w.sample_ns);
+	w.by = sample_time_is_known(&attrs[q->attr].attr, &w.sample_ns) ? SUMMARY_TIME_SAMPLES
+									: SUMMARY_TIME_UNKNOWN;
 	if (!err && recorded)
 		err = summary_make(r, recorded, w.known, s);
 	if (!err)

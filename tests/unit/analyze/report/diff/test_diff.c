@@ -188,6 +188,63 @@ static void small_rows_are_left_out_but_count_as_compared(void **state)
 	diff_table_free(d);
 }
 
+/* A slower machine makes all rows of a run cost more; what changed its share, too, is the program's. */
+static void of_two_runs_only_what_shares_confirm_is_real(void **state)
+{
+	struct diff_table *d = setup(DIFF_TABLE_BLOCKS);
+	struct diff_table_result r;
+
+	assert_int_equal(diff_table_compare_run(d, 0, &r), 0);
+	assert_int_equal(r.rows[0].key, GROWN);
+	assert_int_equal(r.rows[0].result, DIFF_REAL);
+	assert_near(r.rows[0].ratio, 3);
+	assert_int_equal(r.unconfirmed, 0);
+	diff_table_result_done(&r);
+	diff_table_free(d);
+
+	assert_int_equal(diff_table_new(&d), 0);
+	for (int side = 0; side < DIFF_SIDES; side++)
+		for (unsigned b = 0; b < DIFF_TABLE_BLOCKS; b++) {
+			uint64_t each = side == DIFF_AFTER ? 100 : 50;
+			const struct diff_cost cost = { each, each }, all = { 2 * each, 2 * each };
+
+			assert_int_equal(diff_table_add(d, side, STEADY, b, &cost), 0);
+			assert_int_equal(diff_table_add(d, side, GROWN, b, &cost), 0);
+			diff_table_add_total(d, side, b, &all);
+		}
+	r = compare(d, DIFF_RUN, 0);
+	assert_int_equal(find(&r, GROWN)->result, DIFF_REAL);
+	diff_table_result_done(&r);
+	assert_int_equal(diff_table_compare_run(d, 0, &r), 0);
+	assert_int_equal(find(&r, GROWN)->result, DIFF_UNSURE);
+	assert_int_equal(find(&r, STEADY)->result, DIFF_UNSURE);
+	assert_int_equal(r.unconfirmed, 2);
+	diff_table_result_done(&r);
+	diff_table_free(d);
+}
+
+static void growth_is_counted_as_a_part_of_all_that_was_before(void **state)
+{
+	static const struct {
+		enum diff_basis basis;
+		double below, above; /* what the row that grew grew by */
+	} cases[] = {
+		{ DIFF_SHARE, 0.19, 0.21 }, /* 10 % of all, and then 30 % */
+		{ DIFF_RUN, 0.19, 0.21 },   /* 1,000 of 10,000, and then 3,000 */
+		{ DIFF_RATE, 0.04, 0.06 },  /* 10 of 100 a second, and then 15 */
+	};
+	struct diff_table *d = setup(DIFF_TABLE_BLOCKS);
+	struct diff_table_result r;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		r = compare(d, cases[i].basis, 0);
+		assert_int_equal(diff_table_count_grown(&r, cases[i].basis, cases[i].below), 1);
+		assert_int_equal(diff_table_count_grown(&r, cases[i].basis, cases[i].above), 0);
+		diff_table_result_done(&r);
+	}
+	diff_table_free(d);
+}
+
 static void nothing_is_no_row(void **state)
 {
 	struct diff_table_result r;
@@ -212,6 +269,8 @@ int main(void)
 		cmocka_unit_test(new_and_vanished_rows_have_one_bound),
 		cmocka_unit_test(a_single_burst_is_never_real),
 		cmocka_unit_test(small_rows_are_left_out_but_count_as_compared),
+		cmocka_unit_test(of_two_runs_only_what_shares_confirm_is_real),
+		cmocka_unit_test(growth_is_counted_as_a_part_of_all_that_was_before),
 		cmocka_unit_test(nothing_is_no_row),
 	};
 

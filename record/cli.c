@@ -414,6 +414,12 @@ static enum cli_result read_trigger(struct record_opts *o, const char *words,
 	return CLI_RUN;
 }
 
+/* The option with which a recording is no single file that ends with it. */
+static const char *several_files(const struct record_opts *o)
+{
+	return o->ring ? "ring" : o->rotate ? o->rotate_name : "max-size";
+}
+
 static enum cli_result read_limits(struct record_opts *o, struct option_error *error)
 {
 	enum cli_result result;
@@ -462,9 +468,13 @@ static enum cli_result read_limits(struct record_opts *o, struct option_error *e
 			error,
 			"options '--with journal' and '--%s' exclude each other ('ebprec journal "
 			"FILE' reads it for each file)",
-			o->ring     ? "ring"
-			: o->rotate ? o->rotate_name
-				    : "max-size");
+			several_files(o));
+	if (o->dbus && (o->ring || o->rotate || o->max_file_bytes))
+		return wrong(
+			error,
+			"options '--with dbus' and '--%s' exclude each other ('busctl capture' "
+			"and 'ebprec dbus --messages' put messages into each file)",
+			several_files(o));
 	if (o->ring && (o->bundle || o->html))
 		return wrong(error, "options '--ring' and '--%s' exclude each other",
 			     o->bundle ? "bundle" : "html");
@@ -535,12 +545,13 @@ static enum cli_result derive(struct record_opts *o, unsigned max_freq_hz,
 	if (o->interval_ns < 100000000)
 		return wrong(error, "option '--interval' needs at least 0.1 seconds");
 	if (!strcmp(o->output, "-")) {
-		if (o->ring || o->rotate || o->bundle || o->html || o->journal)
+		if (o->ring || o->rotate || o->bundle || o->html || o->journal || o->dbus)
 			return wrong(error, "options '--output -' and '--%s' exclude each other",
 				     o->ring     ? "ring"
 				     : o->rotate ? o->rotate_name
 				     : o->bundle ? "bundle"
 				     : o->html   ? "html"
+				     : o->dbus   ? "with dbus"
 						 : "with journal");
 		o->to_pipe = true;
 		o->output = "standard output";

@@ -331,14 +331,35 @@ static void add_journal(struct name_bundler *b, const char *output)
 		print_message("'%s' is without lines of the journal, skipping", output);
 }
 
+static void prepare_dbus(struct name_bundler *b, const struct record_opts *opts)
+{
+	char *bus = copy_words(&opts->dbus_bus);
+	int err = name_bundler_fork_dbus(b, opts->output, bus ? bus : "system");
+
+	if (err)
+		print_message("'%s' will be without messages of D-Bus%s, skipping", opts->output,
+			      err == -ENOENT      ? ": there is no ebprec beside this program"
+			      : err == -ETIMEDOUT ? ": the bus does not answer"
+						  : "");
+	free(bus);
+}
+
+static void add_dbus(struct name_bundler *b, const char *output)
+{
+	if (name_bundler_run(b, false))
+		print_message("'%s' is without messages of D-Bus, skipping", output);
+}
+
 /* The processes that wait until the recording has ended. */
 struct followers {
-	struct name_bundler journal, names, page;
+	struct name_bundler dbus, journal, names, page;
 	char *gone_dir; /* owned */
 };
 
 static void prepare_followers(struct followers *f, const struct record_opts *opts)
 {
+	if (opts->dbus)
+		prepare_dbus(&f->dbus, opts);
 	if (opts->journal)
 		prepare_journal(&f->journal, opts);
 	if (opts->bundle)
@@ -351,6 +372,8 @@ static void prepare_followers(struct followers *f, const struct record_opts *opt
 static void run_followers(struct followers *f, const struct record_opts *opts,
 			  struct deleted_files *gone, bool failed)
 {
+	if (f->dbus.pid && !failed)
+		add_dbus(&f->dbus, opts->output);
 	if (f->journal.pid && !failed)
 		add_journal(&f->journal, opts->output);
 	if (f->names.pid && !failed)
@@ -364,6 +387,7 @@ static void followers_done(struct followers *f)
 	name_bundler_done(&f->page);
 	name_bundler_done(&f->names);
 	name_bundler_done(&f->journal);
+	name_bundler_done(&f->dbus);
 	free(f->gone_dir);
 }
 

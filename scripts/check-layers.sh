@@ -110,6 +110,7 @@ layers() {
 	analyze/spool: format/base format/text format/os format/reader analyze/base analyze/input/event analyze/input analyze/process analyze/fold
 	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
 	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/metric/syscall analyze/process analyze/names
+	analyze/dbus: format/base analyze/base
 	analyze/rewrite: format/base format/text format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input
 	analyze/rewrite/scrub: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/rewrite
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
@@ -137,7 +138,7 @@ layers() {
 	analyze/cmd/diff: format/base analyze/out analyze/input analyze/report/diff analyze/cmd/common analyze/cmd/html
 	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/report/process analyze/export analyze/page analyze/cmd/common analyze/cmd/html analyze/cmd/summary analyze/cmd/diff
 	analyze/cmd/query: format/os format/text analyze/input/event analyze/input analyze/out analyze/rewrite analyze/spool analyze/report/profile analyze/push/forms analyze/push analyze/cmd/common analyze/cmd/report analyze/cmd/diff
-	analyze/cmd: format/include format/base format/text format/os format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/fold analyze/spool analyze/names analyze/metric analyze/rewrite analyze/rewrite/scrub analyze/sched analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
+	analyze/cmd: format/include format/base format/text format/os format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/fold analyze/spool analyze/names analyze/metric analyze/dbus analyze/rewrite analyze/rewrite/scrub analyze/sched analyze/report/script analyze/report analyze/export analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/text analyze/out analyze/cmd/common
 	END
 }

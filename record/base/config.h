@@ -34,6 +34,8 @@ struct record_opts {
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;
 	const char *ring, *rotate, *slower, *pmu;
 	bool journal; /* --with journal: its lines are put into the file at the end */
+	bool dbus;    /* --with dbus: the same of its messages */
+	struct record_file dbus_bus; /* as given: "system" (the default), "session" */
 	struct record_file journal_priority,
 		journal_units;   /* as given; units with '+' between them */
 	const char *html;        /* a page that is written at the end; NULL: none */

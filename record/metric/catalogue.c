@@ -34,6 +34,10 @@ static const struct catalogue_option journal_options[] = {
 	{ CATALOGUE_TEXT, "units", "UNIT+...", AT(journal_units) },
 	{ 0 },
 };
+static const struct catalogue_option dbus_options[] = {
+	{ CATALOGUE_TEXT, "bus", "BUS", AT(dbus_bus) },
+	{ 0 },
+};
 static const struct catalogue_option net_options[] = {
 	{ CATALOGUE_FLAG, "each", NULL, AT(each) },
 	{ 0 },
@@ -77,6 +81,8 @@ const struct catalogue_entry metriclist[] = {
 	  "20 us a process and interval", NULL, false, NULL, NULL, 0 },
 	{ "journal", "lines of the system's journal, put in as marks when the recording ends",
 	  "nothing while it records", NULL, true, NULL, journal_options, AT(journal) },
+	{ "dbus", "calls and signals of D-Bus, put in as marks when the recording ends",
+	  "a wakeup of the listener for each message", NULL, true, NULL, dbus_options, AT(dbus) },
 };
 
 const size_t catalogue_count = sizeof(metriclist) / sizeof(metriclist[0]);

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -26,6 +27,7 @@
 /* To become that user. */
 #define BECOME_RIGHTS (RIGHT(CAP_SETUID) | RIGHT(CAP_SETGID))
 
+enum { LISTEN_WAIT_MS = 5000 }; /* a bus that does not answer by then is not listened to */
 enum { GO_ALONE = 'a', GO_WITH_DIR = 'd' }; /* the requests to the process */
 
 static bool find_analyzer(char path[PATH_MAX])
@@ -113,6 +115,15 @@ static void keep_rights(uint64_t rights)
 	_exit(127);
 }
 
+static _Noreturn void run_analyzer(const char *analyzer, const struct job *job)
+{
+	keep_rights(RUN_RIGHTS);
+	execv(analyzer, (char *const *)(uintptr_t)job->argv);
+	fprintf(stderr, "ebprec: cannot run '%s': %s%s\n", analyzer, strerror(errno),
+		geteuid() ? " (it runs as the user of sudo)" : "");
+	_exit(127);
+}
+
 /* Ctrl-C ends the recording, not what comes after it. */
 static _Noreturn void child(const char *analyzer, struct job *job, int go_fd)
 {
@@ -135,11 +146,7 @@ static _Noreturn void child(const char *analyzer, struct job *job, int go_fd)
 		job->argv[job->word] = NULL;
 	if (job->as_invoker)
 		become_invoker();
-	keep_rights(RUN_RIGHTS);
-	execv(analyzer, (char *const *)(uintptr_t)job->argv);
-	fprintf(stderr, "ebprec: cannot run '%s': %s%s\n", analyzer, strerror(errno),
-		geteuid() ? " (it runs as the user of sudo)" : "");
-	_exit(127);
+	run_analyzer(analyzer, job);
 }
 
 static int fork_job(struct name_bundler *b, struct job *job)
@@ -201,6 +208,69 @@ int name_bundler_fork_journal(struct name_bundler *b, const char *path, const ch
 		job.argv[count++] = units;
 	}
 	return fork_job(b, &job);
+}
+
+/* It hears the end of the recording from standard input, and prints on standard output that it listens. */
+static _Noreturn void listening_child(const char *analyzer, const struct job *job, int in_fd,
+				      int out_fd)
+{
+	signal(SIGINT, SIG_IGN);
+	signal(SIGTERM, SIG_IGN);
+	signal(SIGHUP, SIG_IGN);
+	if (dup2(in_fd, STDIN_FILENO) < 0 || dup2(out_fd, STDOUT_FILENO) < 0)
+		_exit(127);
+	run_analyzer(analyzer, job);
+}
+
+/* fd: of its standard output, which ends when it does. */
+static int wait_until_it_listens(int fd)
+{
+	struct pollfd ready = { .fd = fd, .events = POLLIN };
+	char byte;
+	int n;
+
+	do
+		n = poll(&ready, 1, LISTEN_WAIT_MS);
+	while (n < 0 && errno == EINTR);
+	if (n <= 0)
+		return n ? -errno : -ETIMEDOUT;
+	return read(fd, &byte, 1) == 1 ? 0 : -EIO;
+}
+
+int name_bundler_fork_dbus(struct name_bundler *b, const char *path, const char *bus)
+{
+	const struct job job = { { "ebprec", "dbus", "-q", "-i", path, "--bus", bus, NULL },
+				 7,
+				 false };
+	char analyzer[PATH_MAX];
+	int in[2], out[2], err;
+
+	*b = (struct name_bundler){ .go_fd = -1 };
+	if (!find_analyzer(analyzer))
+		return -ENOENT;
+	if (pipe2(in, O_CLOEXEC))
+		return -errno;
+	if (pipe2(out, O_CLOEXEC)) {
+		err = -errno;
+		close(in[0]);
+		close(in[1]);
+		return err;
+	}
+	b->pid = fork();
+	if (!b->pid)
+		listening_child(analyzer, &job, in[0], out[1]);
+	close(in[0]);
+	close(out[1]);
+	b->go_fd = in[1];
+	err = b->pid < 0 ? -EAGAIN : wait_until_it_listens(out[0]);
+	close(out[0]);
+	if (b->pid < 0) {
+		b->pid = 0;
+		close(b->go_fd);
+	}
+	if (err)
+		name_bundler_done(b);
+	return err;
 }
 
 int name_bundler_run(struct name_bundler *b, bool has_dir)

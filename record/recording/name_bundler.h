@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * name_bundler - has the analyzer put names into a capture that was just made, write a page of it, or put
- * in the lines of the journal
+ * in the lines of the journal or the messages of a bus
  *
  * The recorder itself looks up no symbol.  `ebprec` is looked for beside this program, then in
  * ../../bin as `make install` puts it, and is run as the same user.  It needs rights that the
  * recorder gives up when events come, so its process is forked before that, keeps these and no others, and waits.
+ * Messages of a bus are lost unless they are heard when they are sent: then it runs at once, and waits for the capture.
  */
 #ifndef EBPREC_RECORD_RECORDING_NAME_BUNDLER_H
 #define EBPREC_RECORD_RECORDING_NAME_BUNDLER_H
@@ -36,6 +37,11 @@ int name_bundler_fork_page(struct name_bundler *b, const char *path, const char 
  */
 int name_bundler_fork_journal(struct name_bundler *b, const char *path, const char *priority,
 			      const char *units);
+/*
+ * Runs `ebprec dbus -q PATH --bus BUS`, which listens from now on, and waits until it does.  -EIO: it cannot, and has printed
+ * why; -ETIMEDOUT.
+ */
+int name_bundler_fork_dbus(struct name_bundler *b, const char *path, const char *bus);
 /* Has it run and waits for it.  -EIO: it failed and has printed why. */
 int name_bundler_run(struct name_bundler *b, bool has_dir);
 /* A process that was not to run ends.  A zeroed struct is fine. */

@@ -135,7 +135,7 @@ shown() {
 	[ "$status" -eq 2 ]
 	ebprec journal -q --journal this.journal x.data
 	refuses ebprec journal --journal this.journal x.data
-	contains "$stderr" "cannot add to 'x.data': it has lines of a journal already"
+	contains "$stderr" "cannot add to 'x.data': it has lines of the journal already"
 	if [ "$(id -u)" -eq 0 ]; then
 		chmod 600 this.journal
 		cp before o.data && chmod 666 o.data && chmod 777 .

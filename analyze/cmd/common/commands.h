@@ -38,6 +38,7 @@ struct command {
 	X(marks, COMMAND_SHOWS, "moments and spans that programs marked")                        \
 	X(journal, COMMAND_WRITES,                                                               \
 	  "put the lines of the system's journal into a capture, as marks")                      \
+	X(dbus, COMMAND_WRITES, "put calls and signals of D-Bus into a capture, as marks")       \
 	X(mark, COMMAND_ACTS, "put a mark into the recording that is running")                   \
 	X(snapshot, COMMAND_ACTS, "write what a recording with --ring has in memory")            \
 	X(info, COMMAND_SHOWS, "everything that is inside a capture")                            \

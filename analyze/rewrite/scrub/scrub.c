@@ -358,13 +358,13 @@ static void edit_field(struct scrub *s, const struct scrub_field *f, uint8_t *ra
 	}
 }
 
-/* The text of a journal's line may be anything; its time, level and unit stay. */
+/* The text of a journal's line may be anything; its time, level and unit stay.  So it is with messages of D-Bus. */
 static void blank_log(struct scrub *s, uint8_t *raw, size_t raw_bytes)
 {
 	struct trace_data_mark m;
 
 	if (s->learning || trace_data_mark_decode(raw, raw_bytes, &m) ||
-	    strncmp(m.group, TRACE_DATA_MARK_LOG, strlen(TRACE_DATA_MARK_LOG)) || !*m.message)
+	    !trace_data_mark_is_reserved(m.group) || !*m.message)
 		return;
 	memset(raw + ((const uint8_t *)m.message - raw), 0, strlen(m.message));
 	s->stats.dropped_count++;

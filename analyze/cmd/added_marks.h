@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* added_marks - a capture with marks that were not recorded: lines of a journal, messages of a bus */
+#ifndef EBPREC_ANALYZE_CMD_ADDED_MARKS_H
+#define EBPREC_ANALYZE_CMD_ADDED_MARKS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "analyze/input/event/time_span.h"
+#include "analyze/rewrite/mark_record.h"
+#include "format/reader/capture.h"
+#include "format/writer/writer.h"
+
+#define ADDED_MARKS_MAX 100000 /* that a capture gets */
+
+struct added_marks {
+	const char *input, *output; /* output NULL: the capture is replaced */
+	const char *group,
+		*what;     /* a capture gets a group of marks once; what: "lines of the journal" */
+	const char *fewer; /* options that leave some out, for a message */
+	bool quiet;
+
+	struct capture *capture;
+	const struct capture_attr *attr; /* the event of marks */
+	struct time_span span;           /* of the recording, CLOCK_MONOTONIC */
+	uint64_t mono_ns, wall_ns;       /* one moment on both clocks */
+	struct writer *w;                /* while added_marks_write() calls fill */
+	uint64_t count, left_out_count;
+	int write_err; /* of the new capture */
+};
+
+/* Opens the capture; an exit status, with a message.  added_marks_close() in any case. */
+int added_marks_open(struct added_marks *a);
+void added_marks_close(struct added_marks *a);
+/* fill calls it for each mark; the errors of the writer. */
+int added_marks_put(struct added_marks *a, const struct mark_record *m);
+/*
+ * Writes the new capture; fill: puts the marks, 0 or a negative errno.  An exit status, with a message, but where fill failed:
+ * then *fill_err, with none.
+ */
+int added_marks_write(struct added_marks *a, int (*fill)(void *arg), void *arg, int *fill_err);
+
+#endif

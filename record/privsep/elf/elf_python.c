@@ -5,20 +5,12 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
-#include "format/base/lower_bound.h"
-#include "format/unwind/eh_frame.h"
-#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_loop.h"
+#include "record/privsep/elf/elf_names.h"
 
-#define TEXTS_MAX_BYTES  (16u << 20) /* of names of symbols: CPython's are below 1 MiB */
-#define SYMBOLS_MAX      (4u << 20)  /* of a table; more are not looked at */
-#define TABLES_MAX       8           /* of symbols; a file has two */
-#define STEP_SYMBOLS     1024u
-#define TYPE_BASICSIZE   32  /* PyTypeObject: references, type, size, name; then tp_basicsize */
-#define OFFSETS_BYTES    568 /* of _Py_DebugOffsets, that are read */
-#define FIELD_MAX        0xfff0u
-#define COLD_BYTES_MAX   (64u << 20)
-#define COLD_TARGETS_MAX 16384u
-#define COLD_JUMPS_MIN   4 /* places of it that are jumped to: chance leads to one */
+#define TYPE_BASICSIZE 32  /* PyTypeObject: references, type, size, name; then tp_basicsize */
+#define OFFSETS_BYTES  568 /* of _Py_DebugOffsets, that are read */
+#define FIELD_MAX      0xfff0u
 
 enum name {
 	N_RUNTIME,
@@ -34,23 +26,18 @@ enum name {
 	NAMES
 };
 
-static const char *const names[NAMES] = {
-	[N_RUNTIME] = "_PyRuntime",
-	[N_EVAL] = "_PyEval_EvalFrameDefault",
-	[N_COLD] = "_PyEval_EvalFrameDefault.cold",
-	[N_CODE] = "PyCode_Type",
-	[N_TEXT] = "PyUnicode_Type",
-	[N_BYTES] = "PyBytes_Type",
+static const struct elf_name wanted[NAMES] = {
+	[N_RUNTIME] = { .text = "_PyRuntime" },
+	[N_EVAL] = { .text = "_PyEval_EvalFrameDefault" },
+	[N_COLD] = { .text = "_PyEval_EvalFrameDefault.cold" },
+	[N_CODE] = { .text = "PyCode_Type" },
+	[N_TEXT] = { .text = "PyUnicode_Type" },
+	[N_BYTES] = { .text = "PyBytes_Type" },
 	/* Data with the version since 3.11; before, functions that are as old as a version. */
-	[N_VERSION] = "Py_Version",
-	[N_3_8] = "PyCode_NewWithPosOnlyArgs",
-	[N_3_9] = "PyFrame_GetCode",
-	[N_3_10] = "PyModule_AddObjectRef",
-};
-
-struct found {
-	uint64_t addr, size_bytes;
-	bool is_there;
+	[N_VERSION] = { .text = "Py_Version" },
+	[N_3_8] = { .text = "PyCode_NewWithPosOnlyArgs" },
+	[N_3_9] = { .text = "PyFrame_GetCode" },
+	[N_3_10] = { .text = "PyModule_AddObjectRef" },
 };
 
 #define NONE RUNTIME_NO_FIELD
@@ -135,77 +122,6 @@ static const struct known {
 	    .compact_bytes = 56 } },
 };
 
-/* ---- symbols ---- */
-
-static void see_symbol(struct found found[NAMES], const Elf64_Sym *sym, const char *texts,
-		       size_t text_bytes)
-{
-	const char *name = texts + sym->st_name;
-
-	if (sym->st_name >= text_bytes || sym->st_shndx == SHN_UNDEF || name[0] == '\0' ||
-	    (name[0] != '_' && name[0] != 'P'))
-		return;
-	for (size_t i = 0; i < NAMES; i++)
-		if (!found[i].is_there && !strcmp(name, names[i]))
-			found[i] = (struct found){ sym->st_value, sym->st_size, true };
-}
-
-static void look_through(const struct elf_parts *parts, const Elf64_Shdr *table, const char *texts,
-			 size_t text_bytes, struct found found[NAMES])
-{
-	Elf64_Sym symbols[STEP_SYMBOLS];
-	uint64_t at, count = table->sh_size / sizeof(symbols[0]);
-
-	count = count < SYMBOLS_MAX ? count : SYMBOLS_MAX;
-	for (at = 0; at < count; at += STEP_SYMBOLS) {
-		size_t want = count - at < STEP_SYMBOLS ? count - at : STEP_SYMBOLS, have;
-
-		have = source_read(parts->file, table->sh_offset + at * sizeof(symbols[0]), symbols,
-				   want * sizeof(symbols[0])) /
-		       sizeof(symbols[0]);
-		for (size_t i = 0; i < have; i++)
-			see_symbol(found, &symbols[i], texts, text_bytes);
-		if (have != want)
-			return;
-	}
-}
-
-/* Those of one table; most files have no such name, and are not looked through. */
-static void find_in_table(const struct elf_parts *parts, const Elf64_Shdr *table,
-			  struct found found[NAMES])
-{
-	const Elf64_Shdr *strings;
-	char *texts;
-	size_t size;
-
-	if (table->sh_link >= parts->section_count || table->sh_entsize != sizeof(Elf64_Sym) ||
-	    table->sh_size > parts->file->size_bytes)
-		return;
-	strings = &parts->sections[table->sh_link];
-	if (strings->sh_size > TEXTS_MAX_BYTES)
-		return;
-	size = strings->sh_size;
-	texts = malloc(size + 1);
-	if (!texts)
-		return;
-	size = source_read(parts->file, strings->sh_offset, texts, size);
-	texts[size] = '\0';
-	if (memmem(texts, size, names[N_RUNTIME], strlen(names[N_RUNTIME]) + 1))
-		look_through(parts, table, texts, size, found);
-	free(texts);
-}
-
-static void find_symbols(const struct elf_parts *parts, struct found found[NAMES])
-{
-	static const uint32_t kinds[] = { SHT_DYNSYM, SHT_SYMTAB };
-	size_t count = 0;
-
-	for (size_t k = 0; k < 2; k++)
-		for (size_t i = 0; i < parts->section_count; i++)
-			if (parts->sections[i].sh_type == kinds[k] && count++ < TABLES_MAX)
-				find_in_table(parts, &parts->sections[i], found);
-}
-
 /* ---- versions and sizes in the file ---- */
 
 static bool read_at(const struct elf_parts *parts, uint64_t addr, void *out, size_t size_bytes)
@@ -224,7 +140,7 @@ static uint64_t number_at(const struct elf_parts *parts, uint64_t addr)
 }
 
 /* Major and minor, as in 0x030b; 0: not known, or not a release. */
-static uint32_t version_of(const struct elf_parts *parts, const struct found found[NAMES])
+static uint32_t version_of(const struct elf_parts *parts, const struct elf_name found[NAMES])
 {
 	uint64_t hex;
 
@@ -351,7 +267,7 @@ static const struct known *known_version(uint32_t version)
 	return NULL;
 }
 
-static uint32_t take_layout(const struct elf_parts *parts, const struct found found[NAMES],
+static uint32_t take_layout(const struct elf_parts *parts, const struct elf_name found[NAMES],
 			    uint32_t version, struct runtime_python_offsets *out)
 {
 	uint64_t code_size = number_at(parts, found[N_CODE].addr + TYPE_BASICSIZE);
@@ -378,119 +294,19 @@ static uint32_t take_layout(const struct elf_parts *parts, const struct found fo
 	return state;
 }
 
-static bool find_code(const struct elf_parts *parts, uint64_t addr, struct elf_runtime *out)
-{
-	uint64_t off;
-
-	if (!elf_parts_offset(parts, addr, PF_X, &off))
-		return false;
-	out->code_vaddr = addr;
-	out->code_offset = off;
-	out->exec_vaddr = UINT64_MAX;
-	for (size_t i = 0; i < parts->segment_count; i++) {
-		const Elf64_Phdr *s = &parts->segments[i];
-
-		if (s->p_type == PT_LOAD && s->p_flags & PF_X && s->p_vaddr < out->exec_vaddr)
-			out->exec_vaddr = s->p_vaddr;
-	}
-	return true;
-}
-
-/* ---- the part of the loop that the compiler put elsewhere, where it has no symbol ---- */
-
-struct cold_search {
-	uint64_t *targets; /* sorted */
-	size_t count;
-	struct runtime_range hot, best;
-	size_t best_count;
-};
-
-static int by_number(const void *a, const void *b)
-{
-	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-/*
- * Where jumps of 32 bits lead from the code, if not into itself.  Instructions are not decoded: what looks like a
- * jump and is none leads anywhere.
- */
-static void find_targets(struct cold_search *s, const uint8_t *code, size_t size_bytes)
-{
-	for (size_t i = 0; i + 6 <= size_bytes && s->count < COLD_TARGETS_MAX; i++) {
-		bool is_long = code[i] == 0x0f && (code[i + 1] & 0xf0) == 0x80;
-		uint64_t end = s->hot.start + i + (is_long ? 6 : 5), to;
-
-		if (!is_long && code[i] != 0xe9)
-			continue;
-		to = end + (uint64_t)(int64_t)(int32_t)le32_load(code + i + (is_long ? 2 : 1));
-		if (to - s->hot.start >= s->hot.size_bytes)
-			s->targets[s->count++] = to;
-	}
-	qsort(s->targets, s->count, sizeof(*s->targets), by_number);
-}
-
-/* A function's first byte is where calls lead to; a part of another function is jumped into. */
-static int see_range(void *ctx, uint64_t pc, uint32_t size_bytes)
-{
-	struct cold_search *s = ctx;
-	size_t lo = lower_bound(i, 0, s->count, s->targets[i] <= pc), n = 0;
-
-	for (; lo < s->count && s->targets[lo] - pc < size_bytes; lo++)
-		n += s->targets[lo] != s->targets[lo - !!lo];
-	if (n > s->best_count) {
-		s->best_count = n;
-		s->best = (struct runtime_range){ pc, size_bytes };
-	}
-	return 0;
-}
-
-static uint8_t *read_part(const struct elf_parts *parts, uint64_t off, uint64_t size_bytes)
-{
-	uint8_t *bytes = size_bytes <= COLD_BYTES_MAX ? malloc(size_bytes + 1) : NULL;
-
-	if (bytes && source_read(parts->file, off, bytes, size_bytes) == size_bytes)
-		return bytes;
-	free(bytes);
-	return NULL;
-}
-
-static struct runtime_range find_cold(const struct elf_parts *parts, const struct elf_runtime *p)
-{
-	const Elf64_Shdr *frames = elf_parts_section(parts, ".eh_frame");
-	struct cold_search s = { .hot = p->desc.eval[0] };
-	uint8_t *code = read_part(parts, p->code_offset, s.hot.size_bytes);
-	uint8_t *bytes = frames ? read_part(parts, frames->sh_offset, frames->sh_size) : NULL;
-
-	s.targets = malloc(COLD_TARGETS_MAX * sizeof(*s.targets));
-	if (code && bytes && s.targets) {
-		const struct eh_frame_section section = {
-			.data = bytes,
-			.size_bytes = frames->sh_size,
-			.vaddr = frames->sh_addr,
-		};
-
-		find_targets(&s, code, s.hot.size_bytes);
-		(void)eh_frame_ranges(&section, see_range, &s, NULL);
-	}
-	free(code);
-	free(bytes);
-	free(s.targets);
-	return s.best_count >= COLD_JUMPS_MIN ? s.best : (struct runtime_range){ 0 };
-}
-
 static void find(const struct elf_parts *parts, struct elf_runtime *out)
 {
-	struct found found[NAMES] = { 0 };
+	struct elf_name found[NAMES];
 
-	find_symbols(parts, found);
+	memcpy(found, wanted, sizeof(found));
+	elf_names_find(parts, SHT_DYNSYM, found, NAMES);
+	elf_names_find(parts, SHT_SYMTAB, found, NAMES);
 	if (!found[N_RUNTIME].is_there || !found[N_EVAL].is_there || !found[N_EVAL].size_bytes)
 		return;
 	out->kind = RUNTIME_PYTHON;
 	out->version = version_of(parts, found);
 	out->state = out->version ? ELF_RUNTIME_LAYOUT : ELF_RUNTIME_VERSION;
-	if (!find_code(parts, found[N_EVAL].addr, out))
+	if (!elf_loop_place(parts, found[N_EVAL].addr, out))
 		return;
 	out->desc = (struct runtime_desc){
 		.kind = RUNTIME_OTHER,
@@ -502,7 +318,7 @@ static void find(const struct elf_parts *parts, struct elf_runtime *out)
 		.bytes_type = found[N_BYTES].addr,
 	};
 	if (!found[N_COLD].is_there)
-		out->desc.eval[1] = find_cold(parts, out);
+		out->desc.eval[1] = elf_loop_cold(parts, out->desc.eval[0]);
 	if (out->version && found[N_CODE].is_there && found[N_TEXT].is_there &&
 	    found[N_BYTES].is_there)
 		out->state = take_layout(parts, found, out->version, &out->desc.python);

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/privsep/elf/elf_names.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define TEXTS_MAX_BYTES (16u << 20) /* of names of symbols: CPython's are below 1 MiB */
+#define SYMBOLS_MAX     (4u << 20)  /* of a table; more are not looked at */
+#define TABLES_MAX      4           /* of one kind; a file has one */
+#define STEP_SYMBOLS    1024u
+
+struct texts {
+	char *bytes; /* owned, with a NUL behind the last one */
+	size_t size_bytes;
+};
+
+static void see_symbol(struct elf_name *names, size_t count, const Elf64_Sym *sym, uint32_t index,
+		       const struct texts *texts)
+{
+	const char *text = texts->bytes + sym->st_name;
+
+	if (sym->st_name >= texts->size_bytes || sym->st_shndx == SHN_UNDEF || !*text)
+		return;
+	for (size_t i = 0; i < count; i++)
+		if (!names[i].is_there && *text == *names[i].text && !strcmp(text, names[i].text))
+			names[i] = (struct elf_name){ names[i].text, sym->st_value, sym->st_size,
+						      index, true };
+}
+
+static void look_through(const struct elf_parts *parts, const Elf64_Shdr *table,
+			 const struct texts *texts, struct elf_name *names, size_t name_count)
+{
+	Elf64_Sym symbols[STEP_SYMBOLS];
+	uint64_t at, count = table->sh_size / sizeof(symbols[0]);
+
+	count = count < SYMBOLS_MAX ? count : SYMBOLS_MAX;
+	for (at = 0; at < count; at += STEP_SYMBOLS) {
+		size_t want = count - at < STEP_SYMBOLS ? count - at : STEP_SYMBOLS, have;
+
+		have = source_read(parts->file, table->sh_offset + at * sizeof(symbols[0]), symbols,
+				   want * sizeof(symbols[0])) /
+		       sizeof(symbols[0]);
+		for (size_t i = 0; i < have; i++)
+			see_symbol(names, name_count, &symbols[i], (uint32_t)(at + i), texts);
+		if (have != want)
+			return;
+	}
+}
+
+static void find_in_table(const struct elf_parts *parts, const Elf64_Shdr *table,
+			  struct elf_name *names, size_t count)
+{
+	const Elf64_Shdr *strings;
+	struct texts t;
+
+	if (table->sh_link >= parts->section_count || table->sh_entsize != sizeof(Elf64_Sym) ||
+	    table->sh_size > parts->file->size_bytes)
+		return;
+	strings = &parts->sections[table->sh_link];
+	t.bytes = strings->sh_size <= TEXTS_MAX_BYTES ? malloc(strings->sh_size + 1) : NULL;
+	if (!t.bytes)
+		return;
+	t.size_bytes = source_read(parts->file, strings->sh_offset, t.bytes, strings->sh_size);
+	t.bytes[t.size_bytes] = '\0';
+	if (memmem(t.bytes, t.size_bytes, names[0].text, strlen(names[0].text) + 1))
+		look_through(parts, table, &t, names, count);
+	free(t.bytes);
+}
+
+void elf_names_find(const struct elf_parts *parts, uint32_t kind, struct elf_name *names,
+		    size_t count)
+{
+	size_t seen = 0;
+
+	for (size_t i = 0; i < parts->section_count; i++)
+		if (parts->sections[i].sh_type == kind && seen++ < TABLES_MAX)
+			find_in_table(parts, &parts->sections[i], names, count);
+}

@@ -206,7 +206,7 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 $(O)/tests/lib/fixtures/.built: tests/lib/fixtures/build $(wildcard tests/lib/fixtures/*.*) | $(call have,test)
 	$(call show_step,FIXTURE,$(@D))CC='$(if $(CROSS),cc,$(CC))' TARGET='$(if $(CROSS),$(ARCH)-linux-gnu-)' SYSROOT='$(SYSROOT)' $< $(abspath $(@D)) && touch $@
 
-$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python elf_v8)): | $(O)/tests/lib/fixtures/.built
+$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python elf_v8 elf_listed)): | $(O)/tests/lib/fixtures/.built
 
 # What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c analyze/base/arena.c)

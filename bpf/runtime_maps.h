@@ -40,6 +40,9 @@ enum runtime_kind {
 	RUNTIME_OTHER, /* one that is not understood: of the description only eval is there */
 	RUNTIME_V8,
 	RUNTIME_JVM,
+	RUNTIME_RUBY,
+	RUNTIME_PHP,
+	RUNTIME_KINDS
 };
 
 /* How the place in a frame's code is stored. */
@@ -134,16 +137,41 @@ struct runtime_jvm_structs {
 	__u8 blob_code_bytes, blob_complete_bytes; /* 8 or 4; 4 or 2 */
 };
 
+/*
+ * Offsets of Ruby's and PHP's structs, in bytes.  The frames of Ruby lie one behind the other in a stack that the state has,
+ * those of PHP are a list.
+ */
+struct runtime_listed_offsets {
+	__u16 version;        /* 0x0301: 3.1 */
+	__u16 state_frame;    /* the innermost frame */
+	__u16 frame_bytes;    /* that have all fields below; in Ruby the next one is behind them */
+	__u16 frame_previous; /* of PHP */
+	__u16 frame_instr;    /* a pointer to the instruction */
+	__u16 frame_code;     /* 0 there: of no code */
+	__u16 frame_flags;    /* four bytes; of Ruby a pointer to them */
+	__u16 code_bytes;     /* that have all fields below */
+	__u16 code_name;      /* a text; of PHP 0 where code is not of a function */
+	__u16 code_qualname;  /* of Ruby the name without what it is in, of PHP the class, or 0 */
+	__u16 code_file;      /* a text; of Ruby perhaps an array of them */
+	__u16 code_instrs;    /* a pointer to the first instruction */
+	__u16 code_instr_count; /* four bytes */
+	__u16 code_first_line;  /* of PHP, and behind it the last one, four bytes each */
+	__u16 code_lines; /* of Ruby: a pointer to the lines; their count two words behind it, then their index */
+	__u16 class_name;  /* of PHP */
+	__u16 instr_bytes; /* of an instruction */
+	__u16 instr_line;  /* of PHP: the line in it */
+};
+
 /* Code of the interpreter that runs the program, one entry of it a native frame. */
 struct runtime_range {
 	__u64 start, size_bytes;
 };
 
 struct runtime_desc {
-	__u32 kind; /* enum runtime_kind */
-	__u32 zero;
+	__u32 kind;      /* enum runtime_kind */
+	__u32 is_nested; /* eval[1] calls eval[0]: where both are on the stack they are one entry */
 	struct runtime_range eval[RUNTIME_EVAL_RANGES];
-	__u64 state;     /* _PyRuntime; of a JVM its table of structs */
+	__u64 state;     /* _PyRuntime; executor_globals; of a JVM its table of structs */
 	__u64 code_type; /* of a JVM: where CodeCache::_heaps is */
 	__u64 text_type, bytes_type;
 	union {
@@ -153,7 +181,10 @@ struct runtime_desc {
 		};
 		struct runtime_v8_offsets v8;
 		struct runtime_jvm_structs jvm;
+		struct runtime_listed_offsets listed;
 	};
+	/* Ruby's state is a thread's: the word with the number of its module, and its offset in the module's part. */
+	__u64 tls_module, tls_offset;
 };
 
 /* A file with an interpreter, by device (major << 20 | minor) and inode as the kernel has them. */
@@ -209,8 +240,14 @@ struct runtime_early {
 struct runtime_text {
 	__u32 char_count;
 	__u8 char_bytes; /* 1, 2, 4 */
-	__u8 is_ascii, zero[2];
+	__u8 is_ascii;
+	__u8 is_utf8; /* and counted in bytes */
+	__u8 zero;
 };
+
+/* Ruby's lines[]: the index, then the lines. */
+#define RUNTIME_RUBY_INDEX_BYTES 1008
+#define RUNTIME_RUBY_LINE_BYTES  12
 
 /* The names of code; where a text is too long, its beginning is here, of the file's path its end. */
 struct runtime_code_event {
@@ -235,7 +272,8 @@ _Static_assert(sizeof(struct runtime_range) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_v8_offsets) == 42, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_jvm_structs) == 56, "bpf/user contract");
-_Static_assert(sizeof(struct runtime_desc) == 128, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_desc) == 144, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_listed_offsets) == 36, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file) == 32, "bpf/user contract");

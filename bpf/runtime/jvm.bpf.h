@@ -613,7 +613,7 @@ __attribute__((noinline)) int runtime_jvm_step(__u32 is_exact)
 		__u64 size__ = jvm_word((j), (symbol), RUNTIME_JVM_SYMBOL_BYTES) & 0xffff; \
 		(head)->char_count = size__;                                               \
 		(head)->char_bytes = 1;                                                    \
-		(head)->is_ascii = (head)->zero[0] = (head)->zero[1] = 0;                  \
+		(head)->is_ascii = (head)->is_utf8 = (head)->zero = 0;                     \
 		if (size__ > sizeof(to))                                                   \
 			size__ = sizeof(to);                                               \
 		barrier_var(size__);                                                       \

@@ -37,7 +37,7 @@ static __always_inline __u64 python_text_head(const struct runtime_state *s,
 	__u32 state;
 
 	to->char_count = 0;
-	to->char_bytes = to->is_ascii = to->zero[0] = to->zero[1] = 0;
+	to->char_bytes = to->is_ascii = to->is_utf8 = to->zero = 0;
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)addr) ||
 	    head[1] != d->text_type + s->base)
 		return 0;

@@ -45,7 +45,8 @@ struct runtime_state {
 	__u32 n;      /* frames so far */
 	__u32 why;    /* enum runtime_why */
 	__u32 code_id;
-	__u64 at; /* the frame to be read next; 0: there is none */
+	__u64 at;  /* the frame to be read next; 0: there is none */
+	__u64 end; /* of Ruby's frames */
 	__u64 interpreter, thread;
 	__u64 found, found_at;  /* the thread's state, and the first frame of it; 0: none */
 	__u64 next_interpreter; /* 0: there is one alone */

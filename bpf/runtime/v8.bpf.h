@@ -183,7 +183,7 @@ __attribute__((noinline)) int runtime_v8_text(__u64 tagged)
 		__u64 size__ = (__u64)(s)->text_count * ((s)->text_bytes & 3);                    \
 		(head)->char_count = (s)->text_count;                                             \
 		(head)->char_bytes = (s)->text_bytes;                                             \
-		(head)->is_ascii = (head)->zero[0] = (head)->zero[1] = 0;                         \
+		(head)->is_ascii = (head)->is_utf8 = (head)->zero = 0;                            \
 		if (size__ > sizeof(to)) {                                                        \
 			from__ += (from_end) ? size__ - sizeof(to) : 0;                           \
 			size__ = sizeof(to);                                                      \
@@ -196,7 +196,7 @@ static __always_inline void v8_no_text(struct runtime_text *head)
 {
 	head->char_count = 0;
 	head->char_bytes = 1;
-	head->is_ascii = head->zero[0] = head->zero[1] = 0;
+	head->is_ascii = head->is_utf8 = head->zero = 0;
 }
 
 /*

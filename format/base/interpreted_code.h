@@ -10,11 +10,19 @@
 #define INTERPRETED_CODE_PYTHON     "[python]"
 #define INTERPRETED_CODE_JAVASCRIPT "[javascript]"
 #define INTERPRETED_CODE_JAVA       "[java]"
+#define INTERPRETED_CODE_RUBY       "[ruby]"
+#define INTERPRETED_CODE_PHP        "[php]"
 
 static inline bool interpreted_code_is_file(const char *path)
 {
-	return !strcmp(path, INTERPRETED_CODE_PYTHON) ||
-	       !strcmp(path, INTERPRETED_CODE_JAVASCRIPT) || !strcmp(path, INTERPRETED_CODE_JAVA);
+	static const char *const paths[] = { INTERPRETED_CODE_PYTHON, INTERPRETED_CODE_JAVASCRIPT,
+					     INTERPRETED_CODE_JAVA, INTERPRETED_CODE_RUBY,
+					     INTERPRETED_CODE_PHP };
+
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
+		if (!strcmp(path, paths[i]))
+			return true;
+	return false;
 }
 
 #endif

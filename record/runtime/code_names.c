@@ -9,6 +9,7 @@
 #include "format/base/cursor.h"
 #include "format/base/vec.h"
 #include "record/runtime/python_lines.h"
+#include "record/runtime/ruby_lines.h"
 
 #define HELD_MAX_BYTES  (64u << 20)
 #define PLACES_MAX      (1u << 20)
@@ -20,7 +21,8 @@ struct code_name {
 	uint32_t pid, user;
 	int32_t first_line;  /* of V8: the place in the text of the script; negative: none */
 	uint32_t unit_count; /* of that text */
-	uint32_t version;    /* of CPython; 0: it has no lines */
+	uint32_t kind;       /* enum runtime_kind */
+	uint32_t version;    /* of CPython */
 	uint32_t line_bytes;
 	uint8_t lines[];
 };
@@ -96,7 +98,10 @@ static char *text_of(const struct runtime_text *head, const uint8_t *text, size_
 	if (cut && has_end)
 		n += (size_t)sprintf(out, "...");
 	for (size_t i = 0; i < have; i++)
-		n += put_char(out + n, char_at(text, i, head->char_bytes));
+		if (head->is_utf8)
+			out[n++] = (char)text[i];
+		else
+			n += put_char(out + n, char_at(text, i, head->char_bytes));
 	if (cut && !has_end)
 		n += (size_t)sprintf(out + n, "...");
 	out[n] = '\0';
@@ -160,12 +165,12 @@ static bool agree(const char *qualname, const char *name)
 	return q >= n && !strcmp(qualname + q - n, name) && (q == n || qualname[q - n - 1] == '.');
 }
 
-/* The last part of a path; of one that each package has, with the folder.  node's own scripts have no paths. */
+/* The last part of a path; of one that each package has, with the folder.  Scripts in node and Ruby themselves have no paths. */
 static const char *short_file(const char *path)
 {
 	const char *base = strrchr(path, '/'), *at = base;
 
-	if (!base || !strncmp(path, "node:", 5))
+	if (!base || !strncmp(path, "node:", 5) || *path == '<')
 		return path;
 	if (strcmp(base, "/__init__.py") != 0 && strcmp(base, "/__main__.py") != 0)
 		return base + 1;
@@ -315,16 +320,65 @@ static int take_method(struct code_name *n, const struct runtime_code_event *ev)
 	return err;
 }
 
-static int take_names(struct code_names *c, struct code_name *n,
-		      const struct runtime_code_event *ev, uint32_t kind)
+/* Whether a text of Ruby is the end of another one, behind a blank, or is it: "block in run" and "run". */
+static bool is_label_of(const char *label, const char *base)
 {
-	switch (kind) {
+	size_t n = strlen(label), b = strlen(base);
+
+	if (n > 3 && !strcmp(label + n - 3, "..."))
+		return true;
+	return b && n >= b && !strcmp(label + n - b, base) && (n == b || label[n - b - 1] == ' ');
+}
+
+/* The name of code of Ruby or PHP, owned; NULL: its texts contradict each other, or no memory. */
+static char *listed_name(uint32_t kind, const char *name, const char *qualname, const char *file)
+{
+	const char *in = *file ? short_file(file) : "internal";
+	char *out = NULL;
+	int n = -1;
+
+	if (kind == RUNTIME_RUBY)
+		n = is_label_of(name, qualname) && *file ? asprintf(&out, "rb::%s (%s)", name, in)
+							 : -1;
+	else if (*name || *file)
+		n = asprintf(&out, "php::%s%s%s (%s)", qualname, *qualname ? "::" : "",
+			     *name ? name : "{main}", in);
+	return n < 0 ? NULL : out;
+}
+
+/* Fills in the texts of code of Ruby or PHP. */
+static int take_listed(struct code_name *n, const struct runtime_code_event *ev, uint32_t kind)
+{
+	char *name = text_of(&ev->name, ev->name_text, sizeof(ev->name_text), false);
+	char *qualname = text_of(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text),
+				 false);
+	int err = -ENOMEM;
+
+	n->file = text_of(&ev->file, ev->file_text, sizeof(ev->file_text), true);
+	if (name && qualname && n->file) {
+		err = -EBADMSG;
+		if (is_readable(&ev->name, ev->name_text, sizeof(ev->name_text)) &&
+		    is_readable(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
+		    is_readable(&ev->file, ev->file_text, sizeof(ev->file_text)))
+			n->name = listed_name(kind, name, qualname, n->file);
+		err = n->name ? 0 : err;
+	}
+	free(name);
+	free(qualname);
+	return err;
+}
+
+static int take(struct code_names *c, struct code_name *n, const struct runtime_code_event *ev)
+{
+	switch (n->kind) {
 	case RUNTIME_V8:
 		return take_function(c, n, ev);
 	case RUNTIME_JVM:
 		return take_method(n, ev);
-	default:
+	case RUNTIME_PYTHON:
 		return take_texts(n, ev);
+	default:
+		return take_listed(n, ev, n->kind);
 	}
 }
 
@@ -349,10 +403,11 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 	n->pid = ev->pid;
 	n->user = ev->user;
 	n->first_line = ev->first_line;
+	n->kind = kind;
 	n->version = version;
 	n->line_bytes = ev->line_bytes;
 	memcpy(n->lines, ev->lines, ev->line_bytes);
-	err = take_names(c, n, ev, kind);
+	err = take(c, n, ev);
 	if (!err)
 		err = fair_share_take(&c->held, HELD_MAX_BYTES, ev->pid, ev->user, bytes);
 	if (err) {
@@ -409,10 +464,15 @@ static uint32_t line_of(const struct code_names *c, const struct code_name *n, u
 {
 	uint32_t at = (uint32_t)offset & RUNTIME_INSTR_MASK, column;
 
-	if (!n->version)
+	if (n->kind == RUNTIME_V8)
 		return line_of_function(c, n, &column);
-	return at ? python_lines_find(n->version, n->lines, n->line_bytes, n->first_line, at - 1)
-		  : 0;
+	if (!at || n->kind == RUNTIME_JVM)
+		return 0;
+	if (n->kind == RUNTIME_PHP)
+		return at - 1;
+	return n->kind == RUNTIME_RUBY ? ruby_lines_find(n->lines, n->line_bytes, at - 1)
+				       : python_lines_find(n->version, n->lines, n->line_bytes,
+							   n->first_line, at - 1);
 }
 
 /* FORMAT.md 5.3. */

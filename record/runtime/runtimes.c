@@ -17,7 +17,19 @@
 
 /* As many places more are written at once, as a part of all: 1 / 2^this. */
 #define FLUSH_SHIFT 2
-#define NO_ROOM     (1u << 31) /* of `warned`: there were more interpreters than RUNTIME_DESCS */
+#define NO_ROOM     (1ULL << 63) /* of `warned`: there were more interpreters than RUNTIME_DESCS */
+#define STATES      8            /* bits of `warned` for each kind */
+
+/* Where the names of their code are, and what the interpreters are called. */
+static const struct {
+	const char *path, *name;
+} kinds[RUNTIME_KINDS] = {
+	[RUNTIME_PYTHON] = { INTERPRETED_CODE_PYTHON, "Python" },
+	[RUNTIME_V8] = { INTERPRETED_CODE_JAVASCRIPT, "V8" },
+	[RUNTIME_JVM] = { INTERPRETED_CODE_JAVA, "Java" },
+	[RUNTIME_RUBY] = { INTERPRETED_CODE_RUBY, "Ruby" },
+	[RUNTIME_PHP] = { INTERPRETED_CODE_PHP, "PHP" },
+};
 
 static int make(enum bpf_map_type type, const char *name, uint32_t key_bytes, uint32_t value_bytes,
 		uint32_t count)
@@ -37,11 +49,6 @@ static void name_file(struct code_names *c, const char *path)
 		memcpy(c->build_id.bytes, &now_ns, sizeof(now_ns));
 }
 
-static struct code_names *names_of(struct runtimes *r, uint32_t kind)
-{
-	return kind == RUNTIME_V8 ? &r->javascript : kind == RUNTIME_JVM ? &r->java : &r->python;
-}
-
 int runtimes_new(struct sink *emit, struct notes *notes, struct io_timeout *io,
 		 struct runtimes **out)
 {
@@ -52,10 +59,10 @@ int runtimes_new(struct sink *emit, struct notes *notes, struct io_timeout *io,
 		return -ENOMEM;
 	r->emit = emit;
 	r->notes = notes;
-	name_file(&r->python, INTERPRETED_CODE_PYTHON);
-	name_file(&r->javascript, INTERPRETED_CODE_JAVASCRIPT);
-	r->javascript.sources.io = io;
-	name_file(&r->java, INTERPRETED_CODE_JAVA);
+	for (size_t i = 0; i < RUNTIME_KINDS; i++)
+		if (kinds[i].path)
+			name_file(&r->names[i], kinds[i].path);
+	r->names[RUNTIME_V8].sources.io = io;
 	r->descs_fd = make(BPF_MAP_TYPE_ARRAY, "ebprec_runtimes", sizeof(uint32_t),
 			   sizeof(struct runtime_desc), RUNTIME_DESCS);
 	r->codes_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_codes", RUNTIME_CODE_KEY_BYTES,
@@ -103,19 +110,19 @@ void runtimes_free(struct runtimes *r)
 	close_fd(r->files_fd);
 	close_fd(r->earlies_fd);
 	u64map_done(&r->by_file);
-	code_names_done(&r->python);
-	code_names_done(&r->javascript);
-	code_names_done(&r->java);
+	for (size_t i = 0; i < RUNTIME_KINDS; i++)
+		code_names_done(&r->names[i]);
 	free(r);
 }
 
 /* ---- files and processes ---- */
 
-static const char *state_text(uint32_t state)
+static const char *state_text(const struct elf_runtime *p)
 {
-	switch (state) {
+	switch (p->state) {
 	case ELF_RUNTIME_THREADED:
-		return "it is built without the GIL";
+		return p->kind == RUNTIME_PHP ? "it is built with threads"
+					      : "it is built without the GIL";
 	case ELF_RUNTIME_LAYOUT:
 		return "its structs are not those of its version";
 	default:
@@ -125,9 +132,7 @@ static const char *state_text(uint32_t state)
 
 static void warn_not_understood(struct runtimes *r, const char *path, const struct elf_runtime *p)
 {
-	uint32_t bit = 1u << (p->state + (p->kind == RUNTIME_V8    ? 16
-					  : p->kind == RUNTIME_JVM ? 8
-								   : 0));
+	uint64_t bit = 1ULL << (p->kind * STATES + p->state);
 
 	if (r->warned & bit)
 		return;
@@ -142,8 +147,8 @@ static void warn_not_understood(struct runtimes *r, const char *path, const stru
 		     path, "only those of Java 17 to 25 on x86-64 are known");
 		return;
 	}
-	note(r->notes, NOTE_WARNING, "cannot read frames of Python %u.%u in '%s': %s, skipping",
-	     p->version >> 8, p->version & 0xff, path, state_text(p->state));
+	note(r->notes, NOTE_WARNING, "cannot read frames of %s %u.%u in '%s': %s, skipping",
+	     kinds[p->kind].name, p->version >> 8, p->version & 0xff, path, state_text(p));
 }
 
 static void warn_no_room(struct runtimes *r, const char *path, const struct elf_runtime *p)
@@ -247,14 +252,14 @@ uint32_t runtimes_in_map(const struct runtimes *r, const struct mapping *m, uint
 /* Whether frames of its program are read. */
 static bool is_read(const struct runtime_desc *d)
 {
-	return d->kind == RUNTIME_PYTHON || (d->kind == RUNTIME_V8 && d->v8.is_understood) ||
-	       (d->kind == RUNTIME_JVM && d->jvm.block_bytes);
+	return kinds[d->kind].path && (d->kind != RUNTIME_V8 || d->v8.is_understood) &&
+	       (d->kind != RUNTIME_JVM || d->jvm.block_bytes);
 }
 
 void runtimes_map_code(struct runtimes *r, uint32_t number, uint32_t pid, uint64_t time_ns)
 {
 	struct side_record rec = { .id = sink_side_id(r->emit), .time_ns = time_ns };
-	const struct code_names *names = names_of(r, r->files[number].desc.kind);
+	const struct code_names *names = &r->names[r->files[number].desc.kind];
 	const struct mapping m = {
 		.pid = pid,
 		.tid = pid,
@@ -285,7 +290,9 @@ int runtimes_code(struct runtimes *r, const struct event_header *h)
 	if (h->size_bytes < RUNTIME_CODE_EVENT_HEAD_BYTES || ev->desc > r->count)
 		return -EBADMSG;
 	d = &r->files[ev->desc].desc;
-	return code_names_add(names_of(r, d->kind), ev, d->kind,
+	if (!is_read(d))
+		return -EBADMSG;
+	return code_names_add(&r->names[d->kind], ev, d->kind,
 			      d->kind == RUNTIME_PYTHON ? d->python.version : 0);
 }
 
@@ -317,7 +324,7 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 	info->flags |= STACK_RESULT_RUNTIME;
 	for (size_t i = 0; i < count; i++)
 		if (r->frames[i] - SPLICE_BASE < 1ULL << RUNTIME_FRAME_BITS &&
-		    code_names_hit(names_of(r, d->kind), r->frames[i] - SPLICE_BASE, i > 0))
+		    code_names_hit(&r->names[d->kind], r->frames[i] - SPLICE_BASE, i > 0))
 			return 0;
 	return count;
 }
@@ -342,10 +349,11 @@ void runtimes_miss(const struct runtimes *r, uint32_t number, uint64_t base, con
 
 void runtimes_account(const struct runtimes *r, struct account *a)
 {
-	a->code_refused_count = r->python.refused_count + r->javascript.refused_count +
-				r->java.refused_count;
-	a->code_placeless_count = r->python.placeless_count + r->javascript.placeless_count +
-				  r->java.placeless_count;
+	a->code_refused_count = a->code_placeless_count = 0;
+	for (size_t i = 0; i < RUNTIME_KINDS; i++) {
+		a->code_refused_count += r->names[i].refused_count;
+		a->code_placeless_count += r->names[i].placeless_count;
+	}
 	a->code_unnumbered_count = r->unnumbered_count;
 }
 
@@ -380,16 +388,18 @@ static int flush_names(struct runtimes *r, struct code_names *names, struct writ
 
 int runtimes_flush(struct runtimes *r, struct writer *to, bool last)
 {
-	int err = r->late_err ? r->late_err : flush_names(r, &r->python, to, last);
+	int err = r->late_err;
 
-	err = err ? err : flush_names(r, &r->javascript, to, last);
-	return err ? err : flush_names(r, &r->java, to, last);
+	for (size_t i = 0; i < RUNTIME_KINDS && !err; i++)
+		err = flush_names(r, &r->names[i], to, last);
+	return err;
 }
 
 int runtimes_copy(struct runtimes *r, struct writer *to)
 {
-	int err = r->late_err ? r->late_err : write_names(r, &r->python, 0, to);
+	int err = r->late_err;
 
-	err = err ? err : write_names(r, &r->javascript, 0, to);
-	return err ? err : write_names(r, &r->java, 0, to);
+	for (size_t i = 0; i < RUNTIME_KINDS && !err; i++)
+		err = r->names[i].count ? write_names(r, &r->names[i], 0, to) : 0;
+	return err;
 }

@@ -31,11 +31,12 @@ struct runtimes {
 	uint32_t count;
 	struct u64map by_file; /* mapped_files_key() -> number */
 	int descs_fd, codes_fd, threads_fd, numbers_fd, count_fd, files_fd, earlies_fd;
-	struct code_names python, javascript, java;
-	uint64_t objects; /* of names, that were written */
+	struct code_names
+		names[RUNTIME_KINDS]; /* by the kind of the interpreter; without a path: none */
+	uint64_t objects;             /* of names, that were written */
 	uint64_t
 		unnumbered_count; /* stacks without frames, as there were no more numbers of code for their process */
-	uint32_t
+	uint64_t
 		warned; /* interpreters that are not understood were reported: bits of kind and state, or of no room */
 	int late_err;
 	__u64 frames[SPLICE_FRAMES_MAX];

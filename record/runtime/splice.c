@@ -11,12 +11,16 @@ struct joined {
 };
 
 /* A return address may be the first byte behind the function. */
-static bool is_entry(const struct runtime_desc *d, __u64 base, __u64 pc, bool is_return)
+static bool is_in(const struct runtime_range *r, const struct splice_stack *s, size_t i)
 {
-	for (size_t i = 0; i < RUNTIME_EVAL_RANGES; i++)
-		if (pc - is_return - base - d->eval[i].start < d->eval[i].size_bytes)
-			return true;
-	return false;
+	return s->user[i] - (i > 0) - s->words[1] - r->start < r->size_bytes;
+}
+
+static bool is_entry(const struct runtime_desc *d, const struct splice_stack *s, size_t i)
+{
+	if (is_in(&d->eval[0], s, i))
+		return true;
+	return is_in(&d->eval[1], s, i) && !(d->is_nested && i > 0 && is_in(&d->eval[0], s, i - 1));
 }
 
 static size_t count_entries(const struct splice_stack *s, const struct runtime_desc *d)
@@ -24,7 +28,7 @@ static size_t count_entries(const struct splice_stack *s, const struct runtime_d
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->user_count; i++)
-		n += is_entry(d, s->words[1], s->user[i], i > 0);
+		n += is_entry(d, s, i);
 	return n;
 }
 
@@ -120,7 +124,7 @@ enum runtime_why splice_frames(const struct splice_stack *s, const struct runtim
 	if (why != RUNTIME_COMPLETE && why != RUNTIME_TOO_DEEP && !without)
 		return leave_alone(s, out, count, why);
 	for (size_t i = 0; i < s->user_count; i++) {
-		if (is_entry(d, s->words[1], s->user[i], i > 0)) {
+		if (is_entry(d, s, i)) {
 			if (!without)
 				put_group(&j);
 			without = 0;

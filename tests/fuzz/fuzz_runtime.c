@@ -6,10 +6,12 @@
 
 #include "analyze/sym/bundle.h"
 #include "format/base/interpreted_code.h"
+#include "record/privsep/elf/elf_listed.h"
 #include "record/privsep/elf/elf_python.h"
 #include "record/privsep/elf/elf_v8.h"
 #include "record/runtime/code_names.h"
 #include "record/runtime/python_lines.h"
+#include "record/runtime/ruby_lines.h"
 #include "record/runtime/splice.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
@@ -44,11 +46,22 @@ static void find_v8(const uint8_t *data, size_t size_bytes)
 		abort();
 }
 
+static void find_listed(const uint8_t *data, size_t size_bytes)
+{
+	struct elf_runtime p;
+	struct source s;
+
+	source_of_bytes(data, size_bytes, &s);
+	elf_listed_find(&s, &p);
+	if (p.state == ELF_RUNTIME_UNDERSTOOD &&
+	    (!p.desc.eval[0].size_bytes || !p.desc.listed.frame_bytes))
+		abort();
+}
+
 /* Text that is written can be read. */
 static void name_code(const uint8_t *data, size_t size_bytes, enum runtime_kind kind)
 {
-	struct code_names c = { .path = kind == RUNTIME_V8 ? INTERPRETED_CODE_JAVASCRIPT
-							   : INTERPRETED_CODE_PYTHON,
+	struct code_names c = { .path = INTERPRETED_CODE_PYTHON,
 				.build_id = { .size_bytes = BUILDID_MAX_BYTES } };
 	struct runtime_code_event *ev = calloc(1, sizeof(*ev));
 	struct outbuf bytes = { 0 };
@@ -59,7 +72,7 @@ static void name_code(const uint8_t *data, size_t size_bytes, enum runtime_kind 
 	memcpy(ev, data, size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
 	ev->h.size_bytes = (uint16_t)(size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
 	ev->id %= 1000;
-	if (!code_names_add(&c, ev, kind, kind == RUNTIME_V8 ? 0 : 0x0308 + (size_bytes & 7)))
+	if (!code_names_add(&c, ev, kind, kind == RUNTIME_PYTHON ? 0x0308 + (size_bytes & 7) : 0))
 		for (uint64_t i = 0; i < 100; i++)
 			(void)code_names_hit(&c, (uint64_t)ev->id << RUNTIME_INSTR_BITS | i, i & 1);
 	code_names_encode(&c, 0, &bytes);
@@ -76,7 +89,8 @@ static void name_code(const uint8_t *data, size_t size_bytes, enum runtime_kind 
 
 static void join_frames(const uint8_t *data, size_t size_bytes)
 {
-	const struct runtime_desc d = { .eval = { { 0x1000, 0x100 } } };
+	const struct runtime_desc d = { .is_nested = size_bytes & 1,
+					.eval = { { 0x1000, 0x100 }, { 0x1100, 0x10 } } };
 	size_t words = size_bytes / 8, count, user;
 	struct splice_stack s = { 0 };
 	__u64 *out, *copy;
@@ -118,12 +132,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	memcpy(copy, data, size_bytes);
 	find_python(copy, size_bytes);
 	find_v8(copy, size_bytes);
+	find_listed(copy, size_bytes);
 	name_code(copy, size_bytes, RUNTIME_PYTHON);
 	name_code(copy, size_bytes, RUNTIME_V8);
+	name_code(copy, size_bytes, RUNTIME_RUBY);
+	name_code(copy, size_bytes, RUNTIME_PHP);
 	join_frames(copy, size_bytes);
 	for (uint32_t version = 0x0308; version <= 0x030b; version++)
 		for (uint32_t at = 0; at < 64; at += 6)
 			(void)python_lines_find(version, copy, size_bytes, 1, at);
+	for (uint32_t at = 0; at < 5000; at += 61)
+		(void)ruby_lines_find(copy, size_bytes, at);
 	free(copy);
 	return 0;
 }

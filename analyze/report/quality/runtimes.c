@@ -46,7 +46,7 @@ static const struct {
 /* The one of `interpreters` that a compiler also has, and that the recorder reads; 0: none. */
 static const uint8_t interpreter_of[RUNTIMES_COMPILERS] = { 1, 2 };
 
-#define CPYTHON_ALONE "ebprec reads those of CPython alone"
+#define NOT_READ "ebprec does not read them"
 
 static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
 	{ "Python", "_PyEval_EvalFrameDefault", "py::",
@@ -61,11 +61,14 @@ static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
 	{ "Java", "Interpreter",
 	  "java::", "ebprec record with BPF reads those of Java 17 to 25 on x86-64",
 	  "that of Java 17 to 25 on x86-64 is" },
-	{ "Perl", "Perl_runops_standard", NULL, CPYTHON_ALONE, NULL },
 	/* It calls vm_exec_core(), which is no name in a stripped library. */
-	{ "Ruby", "rb_vm_exec", NULL, CPYTHON_ALONE, NULL },
-	{ "PHP", "execute_ex", NULL, CPYTHON_ALONE, NULL },
-	{ "Lua", "luaV_execute", NULL, CPYTHON_ALONE, NULL },
+	{ "Ruby", "rb_vm_exec", "rb::", "ebprec record with BPF reads those of Ruby 3.1",
+	  "that of Ruby 3.1 is" },
+	{ "PHP", "execute_ex",
+	  "php::", "ebprec record with BPF reads those of PHP 8.2, built without threads",
+	  "that of PHP 8.2 is" },
+	{ "Perl", "Perl_runops_standard", NULL, NOT_READ, NULL },
+	{ "Lua", "luaV_execute", NULL, NOT_READ, NULL },
 };
 
 uint8_t runtimes_of_file(const char *path)

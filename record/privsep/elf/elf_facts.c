@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "record/privsep/elf/elf_jvm.h"
+#include "record/privsep/elf/elf_listed.h"
 #include "record/privsep/elf/elf_python.h"
 #include "record/privsep/elf/elf_v8.h"
 
@@ -29,6 +30,8 @@ void elf_facts_read(int fd, struct elf_facts *out)
 		elf_v8_find(&file, &out->runtime);
 	if (out->runtime.state == ELF_RUNTIME_NONE)
 		elf_jvm_find(&file, &out->runtime);
+	if (out->runtime.state == ELF_RUNTIME_NONE)
+		elf_listed_find(&file, &out->runtime);
 }
 
 bool elf_facts_is_of_others(const struct stat *st)

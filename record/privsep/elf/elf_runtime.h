@@ -2,7 +2,7 @@
 /*
  * elf_runtime - the interpreter that an ELF file contains
  *
- * Found by elf_python.h, elf_v8.h or elf_jvm.h, by symbols and sections, whatever the file is called.  Where facts of the file contradict
+ * Found by elf_python.h, elf_v8.h, elf_jvm.h or elf_listed.h, by symbols and sections, whatever the file is called.  Where facts of the file contradict
  * each other the interpreter is one that is not understood: a name that is missing is better than a wrong one.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_RUNTIME_H
@@ -17,13 +17,13 @@ enum elf_runtime_state {
 	ELF_RUNTIME_UNDERSTOOD, /* the description is complete */
 	ELF_RUNTIME_VERSION,    /* of a version that is not known */
 	ELF_RUNTIME_LAYOUT,     /* its structs are not those that are known of it */
-	ELF_RUNTIME_THREADED,   /* CPython built without the GIL, which has other objects */
+	ELF_RUNTIME_THREADED, /* CPython built without the GIL, or PHP with threads, which have other objects */
 };
 
 struct elf_runtime {
 	uint32_t state;   /* enum elf_runtime_state */
 	uint32_t kind;    /* enum runtime_kind: what it is, understood or not */
-	uint32_t version; /* of CPython, 0x030b: 3.11, or Java; 0: not known */
+	uint32_t version; /* 0x030b: 3.11; 0: not known; V8 has none */
 	uint32_t zero;
 	struct runtime_desc desc; /* where it is not understood, by kind: runtime_maps.h */
 	/* Where its code is: an address in the file is that of a mapping + start - offset. */

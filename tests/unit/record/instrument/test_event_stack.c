@@ -20,7 +20,7 @@ static struct copy_event ev;
 static void setup(void)
 {
 	memset(&ev, 0, sizeof(ev));
-	code_names_done(&runtimes.python);
+	code_names_done(&runtimes.names[RUNTIME_PYTHON]);
 	memset(&runtimes, 0, sizeof(runtimes));
 	runtimes.count = 1;
 	runtimes.files[1].desc = (struct runtime_desc){ .kind = RUNTIME_PYTHON,

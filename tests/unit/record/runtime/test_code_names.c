@@ -259,6 +259,54 @@ static void functions_of_javascript_may_have_any_name_or_none(void **state)
 	code_names_done(&c);
 }
 
+/* Ruby's name ends with the one that it has without what it is in; PHP's class stands before the name, and its lines are in the places. */
+static void code_of_ruby_and_php_has_one_name(void **state)
+{
+	static const struct {
+		enum runtime_kind kind;
+		const char *name, *qualname, *file, *shown; /* NULL: it is refused */
+	} rows[] = {
+		{ RUNTIME_RUBY, "block in run", "run", "/srv/a.rb", "rb::block in run (a.rb)" },
+		{ RUNTIME_RUBY, "<main>", "<main>", "a.rb", "rb::<main> (a.rb)" },
+		{ RUNTIME_RUBY, "tap", "tap", "<internal:/usr/lib/kernel.rb>",
+		  "rb::tap (<internal:/usr/lib/kernel.rb>)" },
+		{ RUNTIME_RUBY, "block in run", "other", "a.rb", NULL },
+		{ RUNTIME_RUBY, "run", "", "a.rb", NULL },
+		{ RUNTIME_RUBY, "run", "run", "", NULL },
+		{ RUNTIME_RUBY, "ru\1", "ru\1", "a.rb", NULL },
+		{ RUNTIME_RUBY, "caf\xc3\xa9", "caf\xc3\xa9", "a.rb", "rb::caf\xc3\xa9 (a.rb)" },
+		{ RUNTIME_PHP, "more", "App\\Work", "/srv/a.php", "php::App\\Work::more (a.php)" },
+		{ RUNTIME_PHP, "", "", "/srv/a.php", "php::{main} (a.php)" },
+		{ RUNTIME_PHP, "sqrt", "", "", "php::sqrt (internal)" },
+		{ RUNTIME_PHP, "", "", "", NULL },
+		{ RUNTIME_PHP, "f", "", "a\n.php", NULL },
+	};
+	struct runtime_code_event ev;
+	struct bundle *b;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		bool is_php = rows[i].kind == RUNTIME_PHP;
+		struct code_names c = { .path = is_php ? INTERPRETED_CODE_PHP
+						       : INTERPRETED_CODE_RUBY,
+					.build_id = { .size_bytes = 20 } };
+
+		make(&ev, 1, rows[i].qualname, rows[i].name, rows[i].file);
+		ev.name.is_utf8 = ev.qualname.is_utf8 = ev.file.is_utf8 = 1;
+		ev.name.is_ascii = ev.qualname.is_ascii = ev.file.is_ascii = 0;
+		ev.line_bytes = 0;
+		assert_int_equal(code_names_add(&c, &ev, rows[i].kind, 0), 0);
+		assert_int_equal(code_names_hit(&c, AT(1, 12), true), 0);
+		assert_int_equal(c.refused_count, !rows[i].shown);
+		if (rows[i].shown) {
+			b = read_back(&c, 0);
+			check(b, AT(1, 12), true, rows[i].shown, rows[i].file, is_php ? 12 : 0);
+			bundle_free(b);
+		}
+		code_names_done(&c);
+	}
+}
+
 /* ---- shares ---- */
 
 /* Adds code of a process, with names of more than 4 KiB, until one has no more room.  Returns how many have. */
@@ -333,6 +381,7 @@ int main(void)
 		cmocka_unit_test(names_that_contradict_each_other_are_not_believed),
 		cmocka_unit_test(incomplete_events_are_refused),
 		cmocka_unit_test(functions_of_javascript_may_have_any_name_or_none),
+		cmocka_unit_test(code_of_ruby_and_php_has_one_name),
 		cmocka_unit_test(
 			a_process_that_makes_code_without_end_leaves_room_for_names_of_others),
 		cmocka_unit_test(

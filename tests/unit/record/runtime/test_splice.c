@@ -136,6 +136,38 @@ static void stacks_are_joined_entry_by_entry(void **state)
 	}
 }
 
+/* As of Ruby, whose loop E is called by C: one entry, before whose innermost part the frames stand. */
+static void a_loop_and_the_function_that_calls_it_are_one_entry(void **state)
+{
+	static const struct {
+		const char *native, *words, *expected;
+		enum runtime_why why;
+	} rows[] = {
+		{ "NECNECN", "1|23|", "N1ECN23ECN", RUNTIME_COMPLETE },
+		{ "NCNECN", "1|23|", "N1CN23ECN", RUNTIME_COMPLETE },
+		{ "CECN", "12|", "C12ECN", RUNTIME_COMPLETE }, /* not entered yet */
+		{ "NECN", "1|2|", "NECN", RUNTIME_NO_MATCH },
+	};
+	struct runtime_desc nested = desc;
+	__u64 user[32], words[32], out[SPLICE_FRAMES_MAX];
+	char text[64];
+	size_t count;
+
+	(void)state;
+	nested.is_nested = 1;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct splice_stack s = { .user = user, .words = words, .is_complete = true };
+
+		s.user_count = strlen(rows[i].native);
+		for (size_t k = 0; k < s.user_count; k++)
+			user[k] = native_of(rows[i].native[k]);
+		s.word_count = put_words(rows[i].words, 0, words);
+		assert_int_equal(splice_frames(&s, &nested, out, &count), rows[i].why);
+		text_of(out, count, text);
+		assert_string_equal(text, rows[i].expected);
+	}
+}
+
 static void the_loop_behind_its_frames_is_an_address_to_return_to(void **state)
 {
 	__u64 user[] = { EVAL, BASE + 0x2000 }, words[8], out[SPLICE_FRAMES_MAX];
@@ -209,6 +241,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_joined_entry_by_entry),
+		cmocka_unit_test(a_loop_and_the_function_that_calls_it_are_one_entry),
 		cmocka_unit_test(the_loop_behind_its_frames_is_an_address_to_return_to),
 		cmocka_unit_test(the_longest_stacks_fit),
 		cmocka_unit_test(a_function_takes_the_place_of_its_frame_or_follows_it),

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * listed - the frames of Ruby and PHP, which have all one form
+ *
+ * Ruby's are the control frames of the thread's execution context, one behind the other up to the end of its stack; a
+ * variable of the thread leads to the context.  PHP's are a list that begins at a variable of the process, which
+ * has one thread.  A frame has its code, the instruction, and flags, of which one marks those that the loop was entered for.
+ *
+ * No pointer is trusted: code and texts have to be of the type that they have to be of, the instruction has to be one of the
+ * code, and a line one of its lines.  Else the walk ends with a reason.
+ */
+#ifndef EBPREC_BPF_RUNTIME_LISTED_H
+#define EBPREC_BPF_RUNTIME_LISTED_H
+
+#include "bpf/runtime/runtime.bpf.h"
+
+/* Ruby: include/ruby/internal/fl_type.h, internal/imemo.h, vm_core.h. */
+#define RUBY_TYPE         0x1f
+#define RUBY_STRING       5
+#define RUBY_ARRAY        7
+#define RUBY_IMEMO        0x1a
+#define RUBY_IMEMO_ISEQ   7
+#define RUBY_IMEMO_SHIFT  12
+#define RUBY_IMEMO_MASK   15
+#define RUBY_APART        (1u << 13) /* of a string: its text is elsewhere; of an array: it is not */
+#define RUBY_SHORT_SHIFT  14
+#define RUBY_SHORT_MASK   31
+#define RUBY_ISEQ_BODY    16
+#define RUBY_FRAME_KIND   0x7fff0001u
+#define RUBY_FRAME_DUMMY  0x79990001u
+#define RUBY_FRAME_FINISH 0x20
+#define RUBY_FRAME_C      0x80
+#define RUBY_INDEX_NEAR   54 /* instructions that the first part of the index of lines has, */
+#define RUBY_INDEX_BYTES  48 /* its size, */
+#define RUBY_BLOCK_INSTRS 512
+#define RUBY_BLOCK_BYTES  80 /* and one block of the second */
+#define RUBY_BLOCKS_MAX   ((RUNTIME_RUBY_INDEX_BYTES - RUBY_INDEX_BYTES) / RUBY_BLOCK_BYTES)
+#define RUBY_LINES_MAX    ((RUNTIME_LINES_BYTES - RUNTIME_RUBY_INDEX_BYTES) / RUNTIME_RUBY_LINE_BYTES)
+/* PHP: Zend/zend_types.h, Zend/zend_compile.h. */
+#define PHP_STRING        6
+#define PHP_STRING_LENGTH 16
+#define PHP_STRING_TEXT   24
+#define PHP_INTERNAL      1 /* the type of a function in C, */
+#define PHP_USER          2
+#define PHP_EVAL          4
+#define PHP_CALL_TOP      (1u << 17)
+
+/* ---- texts ---- */
+
+enum listed_text { LISTED_NAME, LISTED_QUALNAME, LISTED_FILE };
+
+/* Where the text of a string is, and *count its bytes; 0: it is none. */
+static __always_inline __u64 listed_text_at(const struct runtime_desc *d, __u64 addr, __u64 *count)
+{
+	__u64 head[4];
+
+	if (bpf_probe_read_user(head, sizeof(head), (const void *)addr))
+		return 0;
+	if (d->kind == RUNTIME_PHP) {
+		*count = head[2];
+		return (head[0] >> 32 & 15) == PHP_STRING ? addr + PHP_STRING_TEXT : 0;
+	}
+	if ((head[0] & RUBY_TYPE) == RUBY_ARRAY && head[0] & RUBY_APART) {
+		addr = head[2];
+		if (bpf_probe_read_user(head, sizeof(head), (const void *)addr))
+			return 0;
+	}
+	if ((head[0] & RUBY_TYPE) != RUBY_STRING)
+		return 0;
+	if (!(head[0] & RUBY_APART)) {
+		*count = head[0] >> RUBY_SHORT_SHIFT & RUBY_SHORT_MASK;
+		return addr + 16;
+	}
+	*count = head[2];
+	return head[3];
+}
+
+/* The beginning of a text, or, with from_end, its end. */
+#define LISTED_PUT_TEXT(at, count, head, to, from_end)                                         \
+	({                                                                                     \
+		__u64 from__ = (at), size__ = (count);                                         \
+		(head)->char_count = size__;                                                   \
+		(head)->char_bytes = (head)->is_utf8 = 1;                                      \
+		(head)->is_ascii = (head)->zero = 0;                                           \
+		if (size__ > sizeof(to)) {                                                     \
+			from__ += (from_end) ? size__ - sizeof(to) : 0;                        \
+			size__ = sizeof(to);                                                   \
+		}                                                                              \
+		barrier_var(size__);                                                           \
+		size__ <= sizeof(to) &&                                                        \
+			(!size__ || !bpf_probe_read_user((to), size__, (const void *)from__)); \
+	})
+
+/* Reads a string into the event as that text; addr 0: an empty one.  1: it cannot be read, or is no string. */
+__attribute__((noinline)) int runtime_listed_text(__u64 addr, __u32 which)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_code_event *ev;
+	struct runtime_desc *d;
+	__u64 at = 0, count = 0;
+	__u32 zero = 0;
+
+	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
+	if (!s || !ev)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	if (addr)
+		at = listed_text_at(d, addr, &count);
+	if ((addr && !at) || count >> 20)
+		return 1;
+	if (which == LISTED_NAME)
+		return !LISTED_PUT_TEXT(at, count, &ev->name, ev->name_text, 0);
+	if (which == LISTED_QUALNAME)
+		return !LISTED_PUT_TEXT(at, count, &ev->qualname, ev->qualname_text, 0);
+	return !LISTED_PUT_TEXT(at, count, &ev->file, ev->file_text, 1);
+}
+
+/* ---- code ---- */
+
+/* Reads the lines of Ruby's code in s->code, where there is room for all of them.  Returns how many bytes. */
+__attribute__((noinline)) int runtime_ruby_lines(void)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_code_event *ev;
+	struct runtime_desc *d;
+	__u64 at, index, count, blocks, size_bytes;
+	__u32 zero = 0;
+
+	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
+	if (!s || !ev)
+		return 0;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 0;
+	at = RUNTIME_FIELD(s->code, __u64, d->listed.code_lines);
+	count = RUNTIME_FIELD(s->code, __u32, d->listed.code_lines + 16);
+	index = RUNTIME_FIELD(s->code, __u64, d->listed.code_lines + 24);
+	blocks = RUNTIME_FIELD(s->code, __u32, d->listed.code_instr_count);
+	blocks = blocks < RUBY_INDEX_NEAR
+			 ? 0
+			 : (blocks - RUBY_INDEX_NEAR + RUBY_BLOCK_INSTRS - 1) / RUBY_BLOCK_INSTRS;
+	if (!count || count > RUBY_LINES_MAX || blocks > RUBY_BLOCKS_MAX)
+		return 0;
+	size_bytes = RUBY_INDEX_BYTES + blocks * RUBY_BLOCK_BYTES;
+	barrier_var(size_bytes);
+	if (size_bytes > RUNTIME_RUBY_INDEX_BYTES ||
+	    (count > 1 && bpf_probe_read_user(ev->lines, size_bytes, (const void *)index)))
+		return 0;
+	size_bytes = count * RUNTIME_RUBY_LINE_BYTES;
+	barrier_var(size_bytes);
+	if (size_bytes > RUNTIME_LINES_BYTES - RUNTIME_RUBY_INDEX_BYTES ||
+	    bpf_probe_read_user(ev->lines + RUNTIME_RUBY_INDEX_BYTES, size_bytes, (const void *)at))
+		return 0;
+	return RUNTIME_RUBY_INDEX_BYTES + size_bytes;
+}
+
+/* Sends the names of the code in s->code as number id.  1: they cannot be read, or there was no room. */
+static __always_inline int listed_send(struct runtime_state *s, const struct runtime_desc *d,
+				       __u32 id)
+{
+	__u32 zero = 0;
+	struct runtime_code_event *ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
+	__u64 qualname, size_bytes, line_bytes = 0;
+	bool is_in_c = d->kind == RUNTIME_PHP && s->code[0] == PHP_INTERNAL;
+	void *ring = ring_here();
+
+	if (!ev || !ring)
+		return 1;
+	qualname = RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname);
+	if (d->kind == RUNTIME_PHP && qualname)
+		qualname = runtime_word(qualname + d->listed.class_name);
+	if (runtime_listed_text(RUNTIME_FIELD(s->code, __u64, d->listed.code_name), LISTED_NAME) ||
+	    runtime_listed_text(qualname, LISTED_QUALNAME) ||
+	    runtime_listed_text(is_in_c ? 0 : RUNTIME_FIELD(s->code, __u64, d->listed.code_file),
+				LISTED_FILE))
+		return 1;
+	if (d->kind == RUNTIME_RUBY)
+		line_bytes = runtime_ruby_lines();
+	if (line_bytes > RUNTIME_LINES_BYTES)
+		return 1;
+	ev->pid = current_ids() >> 32;
+	ev->user = bpf_get_current_uid_gid();
+	ev->id = id;
+	ev->desc = s->number;
+	ev->first_line = 0;
+	ev->line_bytes = line_bytes;
+	size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + line_bytes;
+	fill_header(&ev->h, EBPREC_EV_CODE, size_bytes);
+	barrier_var(size_bytes);
+	if (size_bytes <= sizeof(*ev) &&
+	    !bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
+		return 0;
+	count_lost(EBPREC_EV_CODE);
+	return 1;
+}
+
+/* Reads what describes the code at addr into s->code.  1: it is no code. */
+static __always_inline int listed_read_code(struct runtime_state *s, const struct runtime_desc *d,
+					    __u64 addr)
+{
+	__u64 flags;
+
+	if (d->kind == RUNTIME_RUBY) {
+		flags = runtime_word(addr);
+		if ((flags & RUBY_TYPE) != RUBY_IMEMO ||
+		    (flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK) != RUBY_IMEMO_ISEQ)
+			return 1;
+		addr = runtime_word(addr + RUBY_ISEQ_BODY);
+	}
+	return runtime_read(s->code, d->listed.code_bytes, addr) ||
+	       (d->kind == RUNTIME_PHP && s->code[0] != PHP_INTERNAL && s->code[0] != PHP_USER &&
+		s->code[0] != PHP_EVAL);
+}
+
+/*
+ * Where the instruction at addr is in the code in s->code, and 1: in Ruby how many instructions are before it, in PHP its
+ * line; 0: it has none.  -1: it is not one of this code.
+ */
+static __always_inline __s64 listed_place(const struct runtime_state *s,
+					  const struct runtime_desc *d, __u64 addr)
+{
+	__u64 off = addr - RUNTIME_FIELD(s->code, __u64, d->listed.code_instrs);
+	__u64 all = (__u64)RUNTIME_FIELD(s->code, __u32, d->listed.code_instr_count) *
+		    d->listed.instr_bytes;
+	__u32 line, first, last;
+
+	if (d->kind == RUNTIME_RUBY) /* the next one: behind the last one there may be none */
+		return off > all || off & 7 ? -1 : off / 8 < RUNTIME_INSTR_MASK ? off / 8 + 1 : 0;
+	if (s->code[0] == PHP_INTERNAL)
+		return 0;
+	if (off >= all ||
+	    bpf_probe_read_user(&line, sizeof(line), (const void *)(addr + d->listed.instr_line)))
+		return -1;
+	first = RUNTIME_FIELD(s->code, __u32, d->listed.code_first_line);
+	last = RUNTIME_FIELD(s->code, __u32, d->listed.code_first_line + 4);
+	if (line < first || line > last)
+		return -1;
+	return line < RUNTIME_INSTR_MASK ? line + 1 : 0;
+}
+
+/* The word of a frame of the code at addr, in s->word.  1: it is no code, or its names cannot be had. */
+__attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_code fresh = {}, *known;
+	struct runtime_desc *d;
+	__s64 place;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	s->why = RUNTIME_UNKNOWN;
+	if (listed_read_code(s, d, addr))
+		return 1;
+	place = listed_place(s, d, instr);
+	if (place < 0)
+		return 1;
+	s->key.code = addr;
+	fresh.sum = RUNTIME_FIELD(s->code, __u64, d->listed.code_name) * 31 +
+		    RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname) * 37 +
+		    RUNTIME_FIELD(s->code, __u64, d->listed.code_file) * 41 +
+		    RUNTIME_FIELD(s->code, __u64, d->listed.code_instrs);
+	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
+	if (!known || known->sum != fresh.sum) {
+		fresh.id = runtime_new_code(s);
+		if (!fresh.id || listed_send(s, d, fresh.id))
+			return 1;
+		bpf_map_update_elem(&runtime_codes, &s->key, &fresh, BPF_ANY);
+	} else {
+		fresh.id = known->id;
+	}
+	s->text_at = (__u64)fresh.id << RUNTIME_INSTR_BITS | place;
+	return 0;
+}
+
+/* ---- frames ---- */
+
+enum listed_frame { LISTED_NO_FRAME, LISTED_SKIPPED, LISTED_INNER, LISTED_ENTRY };
+
+/*
+ * The kind of the frame in s->object, by its flags.  Those of C have no code that runs, nor has the first one of a stack,
+ * which is marked as such: the main thread's has code.
+ */
+static __always_inline enum listed_frame listed_frame_kind(const struct runtime_state *s,
+							   const struct runtime_desc *d)
+{
+	__u64 at = RUNTIME_FIELD(s->object, __u64, d->listed.frame_flags);
+	__u32 flags = 0, kind;
+
+	if (d->kind == RUNTIME_PHP)
+		return (__u32)at & PHP_CALL_TOP ? LISTED_ENTRY : LISTED_INNER;
+	if (bpf_probe_read_user(&flags, sizeof(flags), (const void *)at))
+		return LISTED_NO_FRAME;
+	kind = flags & RUBY_FRAME_KIND; /* 0x11110001, 0x22220001 .. 0x79990001 */
+	if (!(kind & 1) || !(kind >> 16) || (kind >> 16 & 15) != (kind >> 20 & 15))
+		return LISTED_NO_FRAME;
+	if (flags & RUBY_FRAME_C || kind == RUBY_FRAME_DUMMY)
+		return LISTED_SKIPPED;
+	return flags & RUBY_FRAME_FINISH ? LISTED_ENTRY : LISTED_INNER;
+}
+
+/* 1: the walk ends. */
+__attribute__((noinline)) int runtime_listed_frame(__u32 index)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+	enum listed_frame kind;
+	bool is_entry;
+	__u64 code;
+
+	if (!s)
+		return 1;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 1;
+	s->why = RUNTIME_COMPLETE;
+	if (!s->at || (s->end && s->at >= s->end))
+		return 1;
+	s->why = RUNTIME_UNREADABLE;
+	if (runtime_read(s->object, d->listed.frame_bytes, s->at))
+		return 1;
+	s->at = d->kind == RUNTIME_RUBY ? s->at + d->listed.frame_bytes
+					: RUNTIME_FIELD(s->object, __u64, d->listed.frame_previous);
+	code = RUNTIME_FIELD(s->object, __u64, d->listed.frame_code);
+	kind = listed_frame_kind(s, d);
+	s->why = RUNTIME_UNKNOWN;
+	if (kind == LISTED_NO_FRAME)
+		return 1;
+	if (code && kind != LISTED_SKIPPED) {
+		if (runtime_listed_code(code,
+					RUNTIME_FIELD(s->object, __u64, d->listed.frame_instr)))
+			return 1;
+		/* PHP's functions in C enter no loop. */
+		is_entry = kind == LISTED_ENTRY &&
+			   !(d->kind == RUNTIME_PHP && s->code[0] == PHP_INTERNAL);
+		s->why = RUNTIME_TOO_DEEP;
+		return runtime_put(s, s->text_at | (is_entry ? RUNTIME_FRAME_ENTRY : 0));
+	}
+	s->why = RUNTIME_TOO_DEEP;
+	return 0;
+}
+
+static long listed_frame(__u32 index, void *ctx)
+{
+	return runtime_listed_frame(index) &
+	       1; /* for the verifier, which does not look into it here */
+}
+
+/* ---- the state ---- */
+
+/* Where the C library has this thread's variable; 0: not known. */
+static __always_inline __u64 listed_of_thread(const struct runtime_state *s,
+					      const struct runtime_desc *d)
+{
+	__u64 tp = runtime_thread_pointer(), module = runtime_word(s->base + d->tls_module), block;
+
+	if (!module || module >> 16)
+		return 0;
+	block = runtime_word(runtime_word(tp + (UNWIND_HERE == UNWIND_AARCH64 ? 0 : 8)) +
+			     16 * module);
+	return block && block + 1 ? block + d->tls_offset : 0;
+}
+
+/* Finds the innermost frame. */
+__attribute__((noinline)) int runtime_listed_find(void)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+	__u64 state, stack[3]; /* Ruby's stack, its words, the innermost frame */
+
+	if (!s)
+		return 0;
+	d = runtime_desc_of(s);
+	if (!d)
+		return 0;
+	s->at = s->end = 0;
+	s->why = RUNTIME_NO_THREAD;
+	if (d->kind == RUNTIME_PHP) {
+		s->at = runtime_word(d->state + s->base + d->listed.state_frame);
+		return 0;
+	}
+	state = listed_of_thread(s, d);
+	state = state ? runtime_word(state) : 0;
+	if (!state || bpf_probe_read_user(stack, sizeof(stack), (const void *)state) || !stack[0])
+		return 0;
+	s->end = stack[0] + 8 * stack[1];
+	s->why = RUNTIME_UNKNOWN;
+	if (stack[1] >> 32 || stack[2] < stack[0] || stack[2] > s->end ||
+	    (s->end - stack[2]) % d->listed.frame_bytes) /* not 0: the table is checked */
+		return 0;
+	s->at = stack[2];
+	return 0;
+}
+
+static __always_inline void runtime_listed_walk(struct runtime_state *s)
+{
+	runtime_set_process(&s->key);
+	runtime_listed_find();
+	if (s->at)
+		bpf_loop(runtime_max_frames + 1, listed_frame, 0, 0);
+}
+
+#endif

@@ -1,0 +1,220 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+#include "record/privsep/elf/elf_listed.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "format/unwind/arch.h"
+#include "record/privsep/elf/elf_loop.h"
+#include "record/privsep/elf/elf_names.h"
+
+#define RELOC_STEP     1024u
+#define RELOCS_MAX     (1u << 20)
+#define TLS_MODULE     (UNWIND_HERE == UNWIND_AARCH64 ? R_AARCH64_TLS_DTPMOD : R_X86_64_DTPMOD64)
+#define CORE_BYTES_MIN 4096        /* of vm_exec_core(): Debian's has 17,527 */
+#define TEXTS_MAX      (32u << 20) /* of .rodata: Debian's PHP has 2 MiB */
+#define ENGINE         "Zend Engine v"
+
+/* vm_core.h, iseq.h. */
+static const struct runtime_listed_offsets ruby_3_1 = {
+	.version = 0x0301,
+	.state_frame = 16,
+	.frame_bytes = 64,
+	.frame_previous = RUNTIME_NO_FIELD,
+	.frame_instr = 0,
+	.frame_code = 16,
+	.frame_flags = 32,
+	.code_bytes = 152,
+	.code_name = 80,
+	.code_qualname = 72,
+	.code_file = 64,
+	.code_instrs = 8,
+	.code_instr_count = 4,
+	.code_lines = 120,
+	.instr_bytes = 8,
+};
+
+/* Zend/zend_compile.h, Zend/zend_globals.h, Zend/zend.h. */
+static const struct runtime_listed_offsets php_8_2 = {
+	.version = 0x0802,
+	.state_frame = 488,
+	.frame_bytes = 56,
+	.frame_previous = 48,
+	.frame_instr = 0,
+	.frame_code = 24,
+	.frame_flags = 40,
+	.code_bytes = 168,
+	.code_name = 8,
+	.code_qualname = 16,
+	.code_file = 152,
+	.code_instrs = 88,
+	.code_instr_count = 80,
+	.code_first_line = 160,
+	.class_name = 8,
+	.instr_bytes = 32,
+	.instr_line = 24,
+};
+
+/* The sizes of PHP 8.2's variables, without threads. */
+#define PHP_EXECUTOR_BYTES 1800
+#define PHP_COMPILER_BYTES 568
+
+static bool read_at(const struct elf_parts *parts, uint64_t addr, void *out, size_t size_bytes)
+{
+	uint64_t off;
+
+	return elf_parts_offset(parts, addr, 0, &off) &&
+	       source_read(parts->file, off, out, size_bytes) == size_bytes;
+}
+
+/* "3.1.2" -> 0x0301; 0: it is no version. */
+static uint32_t version_of(const char *text)
+{
+	char *end;
+	unsigned long major = strtoul(text, &end, 10), minor;
+
+	if (end == text || *end != '.' || major > 255)
+		return 0;
+	text = end + 1;
+	minor = strtoul(text, &end, 10);
+	return end == text || minor > 255 ? 0 : (uint32_t)(major << 8 | minor);
+}
+
+/* ---- Ruby ---- */
+
+enum ruby_name { RUBY_STATE, RUBY_LOOP, RUBY_VERSION, RUBY_NAMES };
+
+/* Where the dynamic linker puts the number of the module of this variable; 0: nowhere. */
+static uint64_t find_module(const struct elf_parts *parts, uint32_t symbol)
+{
+	const Elf64_Shdr *table = elf_parts_section(parts, ".rela.dyn");
+	uint64_t count = table && table->sh_entsize == sizeof(Elf64_Rela)
+				 ? table->sh_size / sizeof(Elf64_Rela)
+				 : 0;
+	Elf64_Rela relocs[RELOC_STEP];
+
+	count = count < RELOCS_MAX ? count : RELOCS_MAX;
+	for (uint64_t at = 0; at < count; at += RELOC_STEP) {
+		size_t want = count - at < RELOC_STEP ? count - at : RELOC_STEP, have;
+
+		have = source_read(parts->file, table->sh_offset + at * sizeof(relocs[0]), relocs,
+				   want * sizeof(relocs[0])) /
+		       sizeof(relocs[0]);
+		for (size_t i = 0; i < have; i++)
+			if (ELF64_R_SYM(relocs[i].r_info) == symbol &&
+			    ELF64_R_TYPE(relocs[i].r_info) == TLS_MODULE)
+				return relocs[i].r_offset;
+		if (have != want)
+			break;
+	}
+	return 0;
+}
+
+/* vm_exec() calls vm_exec_core(), which is no name in a stripped library. */
+static void find_ruby(const struct elf_parts *parts, struct elf_runtime *out)
+{
+	struct elf_name names[RUBY_NAMES] = {
+		[RUBY_STATE] = { .text = "ruby_current_ec" },
+		[RUBY_LOOP] = { .text = "rb_vm_exec" },
+		[RUBY_VERSION] = { .text = "ruby_version" },
+	};
+	struct runtime_range outer;
+	char text[8] = "";
+
+	elf_names_find(parts, SHT_DYNSYM, names, RUBY_NAMES);
+	if (!names[RUBY_STATE].is_there || !names[RUBY_LOOP].is_there)
+		return;
+	outer = (struct runtime_range){ names[RUBY_LOOP].addr, names[RUBY_LOOP].size_bytes };
+	out->kind = RUNTIME_RUBY;
+	out->state = ELF_RUNTIME_VERSION;
+	if (names[RUBY_VERSION].is_there && read_at(parts, names[RUBY_VERSION].addr, text, 7))
+		out->version = version_of(text);
+	if (!elf_loop_place(parts, outer.start, out))
+		return;
+	out->desc.kind = RUNTIME_OTHER;
+	out->desc.eval[0] = out->desc.eval[1] = outer;
+	if (out->version != ruby_3_1.version)
+		return;
+	out->desc.eval[0] = elf_loop_callee(parts, outer);
+	out->desc.is_nested = 1;
+	out->desc.tls_offset = names[RUBY_STATE].addr;
+	out->desc.tls_module = find_module(parts, names[RUBY_STATE].index);
+	out->desc.listed = ruby_3_1;
+	out->state = ELF_RUNTIME_LAYOUT;
+	if (out->desc.eval[0].size_bytes < CORE_BYTES_MIN || !out->desc.tls_module)
+		return;
+	out->state = ELF_RUNTIME_UNDERSTOOD;
+	out->desc.kind = RUNTIME_RUBY;
+}
+
+/* ---- PHP ---- */
+
+enum php_name { PHP_LOOP, PHP_STATE, PHP_COMPILER, PHP_THREADED, PHP_NAMES };
+
+/* "Zend Engine v4.2.36" in the file's texts: PHP 8.2's engine is 4.2. */
+static uint32_t php_version(const struct elf_parts *parts)
+{
+	const Elf64_Shdr *texts = elf_parts_section(parts, ".rodata");
+	char *bytes = texts && texts->sh_size <= TEXTS_MAX ? malloc(texts->sh_size + 1) : NULL;
+	uint32_t version = 0;
+	const char *at;
+	size_t size;
+
+	if (!bytes)
+		return 0;
+	size = source_read(parts->file, texts->sh_offset, bytes, texts->sh_size);
+	bytes[size] = '\0';
+	at = memmem(bytes, size, ENGINE, strlen(ENGINE));
+	if (at)
+		version = version_of(at + strlen(ENGINE));
+	free(bytes);
+	return version >= 0x0300 && version < 0x0500 ? version + 0x0400 : 0;
+}
+
+static void find_php(const struct elf_parts *parts, struct elf_runtime *out)
+{
+	struct elf_name names[PHP_NAMES] = {
+		[PHP_LOOP] = { .text = "execute_ex" },
+		[PHP_STATE] = { .text = "executor_globals" },
+		[PHP_COMPILER] = { .text = "compiler_globals" },
+		[PHP_THREADED] = { .text = "executor_globals_id" },
+	};
+	struct runtime_range loop;
+
+	elf_names_find(parts, SHT_DYNSYM, names, PHP_NAMES);
+	if (!names[PHP_LOOP].is_there ||
+	    (!names[PHP_STATE].is_there && !names[PHP_THREADED].is_there))
+		return;
+	loop = (struct runtime_range){ names[PHP_LOOP].addr, names[PHP_LOOP].size_bytes };
+	out->kind = RUNTIME_PHP;
+	out->version = php_version(parts);
+	out->state = names[PHP_THREADED].is_there ? ELF_RUNTIME_THREADED : ELF_RUNTIME_VERSION;
+	if (!elf_loop_place(parts, loop.start, out))
+		return;
+	out->desc.kind = RUNTIME_OTHER;
+	out->desc.eval[0] = loop;
+	out->desc.eval[1] = elf_loop_cold(parts, loop);
+	if (out->state == ELF_RUNTIME_THREADED || out->version != php_8_2.version)
+		return;
+	out->desc.state = names[PHP_STATE].addr;
+	out->desc.listed = php_8_2;
+	out->state = ELF_RUNTIME_LAYOUT;
+	if (names[PHP_STATE].size_bytes != PHP_EXECUTOR_BYTES ||
+	    names[PHP_COMPILER].size_bytes != PHP_COMPILER_BYTES)
+		return;
+	out->state = ELF_RUNTIME_UNDERSTOOD;
+	out->desc.kind = RUNTIME_PHP;
+}
+
+void elf_listed_find(const struct source *file, struct elf_runtime *out)
+{
+	struct elf_parts parts;
+
+	memset(out, 0, sizeof(*out));
+	if (elf_parts_read(file, &parts))
+		return;
+	find_ruby(&parts, out);
+	if (out->state == ELF_RUNTIME_NONE)
+		find_php(&parts, out);
+	elf_parts_done(&parts);
+}

@@ -1,0 +1,57 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# bats file_tags=parallel
+# Frames of Ruby's and PHP's form that a program made up: right ones have their names, with any fault there is a reason and none.
+
+load ../lib/helper
+
+setup() {
+	need_bpf
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# run_it LIBRARY FAULT - the samples of the program in out, and the quality that the report states in err
+run_it() {
+	ebprec record -q -F 199 -o x.data -- made_up "$BUILD/tests/lib/fixtures/$1" "$2"
+	ebprec report --folded -i x.data >out 2>err
+	grep 'execute_ex\|rb_vm_exec' out >loop || fail "no sample is in the loop: $1, $2: $(tail -3 out)"
+}
+
+@test "frames of a made-up Ruby are those that it has" {
+	run_it ruby3.1 none
+	[ "$(grep -cF ';rb::<main> (made_up.rb);rb::outer (made_up.rb);' loop)" -gt 0 ] || fail "$(cat loop err)"
+	same '' "$(grep -vE ';rb::<main> \(made_up.rb\);rb::outer \(made_up.rb\);inner;rb_vm_exec;.*;rb::block in outer \(made_up.rb\);burn' loop || true)"
+}
+
+@test "frames of a made-up PHP are those that it has, with their lines" {
+	run_it php8.2 none
+	[ "$(grep -cF ';php::{main} (made_up.php);php::outer (made_up.php);' loop)" -gt 0 ] || fail "$(cat loop err)"
+	same '' "$(grep -vE ';execute_ex;php::\{main\} \(made_up.php\);php::outer \(made_up.php\);inner;execute_ex;php::inner \(made_up.php\);burn' loop || true)"
+	ebprec report -q --sort sym,srcline -i x.data | grep -q 'php::outer (made_up.php) *made_up.php:12$' ||
+		fail "$(ebprec report -q --sort sym,srcline -i x.data)"
+}
+
+@test "with any fault frames have a reason, and no name that is not theirs" {
+	for fault in "text type" "text size" "text place" "code type" "body place" "instruction" "frame flags" "environment place" \
+		"stack" "frame place" "state place" "line" "name" "depth"; do
+		for library in ruby3.1 php8.2; do
+			case $library:$fault in
+			php8.2:"frame flags" | php8.2:"environment place" | php8.2:stack | php8.2:"state place" | php8.2:name | ruby3.1:line) continue ;;
+			esac
+			run_it $library "$fault"
+			[ "$fault" = depth ] || same '' "$(grep 'rb::\|php::' out || true)"
+			[ "$fault" = name ] || grep -q 'samples in \(Ruby\|PHP\) code lack functions of it: ' err ||
+				fail "no reason: $library, $fault: $(cat err)"
+		done
+	done
+}
+
+@test "a Ruby and a PHP of other versions have no frames, and the recorder gives the reason" {
+	for library in ruby3.2 ruby3.1-small php8.3 php8.2-other php8.2-threads; do
+		ebprec record -F 199 -o x.data -- made_up "$BUILD/tests/lib/fixtures/$library" none 2>notes || true
+		grep -q "cannot read frames of .*$library': .*, skipping" notes || fail "$library: $(cat notes)"
+		ebprec report -q --folded -i x.data >out
+		same '' "$(grep 'rb::\|php::' out || true)"
+	done
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * made_up LIBRARY FAULT - an interpreter that has frames of Ruby's or PHP's form, and one fault
+ *
+ * LIBRARY is a file of tests/lib/fixtures/ruby.c or php.c: its loop runs main, outer and a block, entered anew for the block, for
+ * half a second of CPU time.  FAULT: what is wrong with the frames, their code or texts; "none".
+ */
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#define STACK_WORDS (1 << 14)
+#define FAR         0x10 /* no address */
+
+static const char *fault;
+static int (*loop)(int (*fn)(void));
+
+static int is(const char *name)
+{
+	return !strcmp(fault, name);
+}
+
+static int burn(void)
+{
+	struct timespec now;
+	volatile unsigned n = 0;
+
+	do {
+		for (int i = 0; i < 100000; i++)
+			n++;
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	} while (!now.tv_sec && now.tv_nsec < 500000000);
+	return 0;
+}
+
+static int inner(void)
+{
+	return loop(burn) + 1;
+}
+
+static uint64_t word_of(const void *p)
+{
+	return (uint64_t)p;
+}
+
+/* ---- Ruby ---- */
+
+static uint64_t ruby_text(const char *text)
+{
+	uint64_t *s = calloc(5, 8);
+
+	s[0] = is("text type") ? 0x2007 & 0x1f : 0x2005;
+	s[2] = is("text size") ? 1ULL << 40 : strlen(text);
+	s[3] = is("text place") ? FAR : word_of(strdup(text));
+	return word_of(s);
+}
+
+static uint64_t ruby_code(const char *name, const char *base)
+{
+	uint64_t *code = calloc(5, 8), *body = calloc(20, 8);
+
+	code[0] = is("code type") ? 0x501a : 0x701a;
+	code[2] = is("body place") ? FAR : word_of(body);
+	body[0] = 8ULL << 32; /* instructions */
+	body[1] = word_of(calloc(8, 8));
+	body[8] = ruby_text("/srv/made_up.rb");
+	body[9] = ruby_text(is("name") ? "another" : base);
+	body[10] = ruby_text(name);
+	return word_of(code);
+}
+
+/* {pc, sp, iseq, self, ep, ..}: the first one is at the end of the stack. */
+static void ruby_frame(uint64_t **at, uint64_t code, uint64_t flags)
+{
+	uint64_t *env = calloc(1, 8), *body = code ? ((uint64_t **)code)[2] : NULL;
+
+	*at -= 8;
+	memset(*at, 0, 64); /* memory that was never written is not there */
+	*env = is("frame flags") ? flags & 0xffff : flags;
+	if (code && !is("body place"))
+		(*at)[0] = body[1] + (is("instruction") ? 4096 : 16);
+	(*at)[2] = code;
+	(*at)[4] = is("environment place") ? FAR : word_of(env);
+}
+
+static void run_ruby(uint64_t **current)
+{
+	uint64_t *stack = calloc(STACK_WORDS, 8), *at = stack + STACK_WORDS, *state = calloc(8, 8);
+	uint64_t outer = ruby_code("outer", "outer");
+
+	ruby_frame(&at, outer, 0x79990821);
+	ruby_frame(&at, ruby_code("<main>", "<main>"), 0x77770021);
+	for (int i = is("depth") ? STACK_WORDS / 8 - 8 : 1; i > 0; i--)
+		ruby_frame(&at, outer, 0x11110003);
+	ruby_frame(&at, 0, 0x55550083);
+	ruby_frame(&at, ruby_code("block in outer", "outer"), 0x22220021);
+	state[0] = word_of(stack);
+	state[1] = STACK_WORDS;
+	state[2] = word_of(is("stack") ? at - STACK_WORDS : at) + (is("frame place") ? 8 : 0);
+	*current = is("state place") ? (uint64_t *)FAR : state;
+	loop(inner);
+}
+
+/* ---- PHP ---- */
+
+static uint64_t php_text(const char *text)
+{
+	uint64_t *s = calloc(1, 32 + strlen(text));
+
+	s[0] = (is("text type") ? 7ULL : 6ULL) << 32 | 1;
+	s[2] = is("text size") ? 1ULL << 40 : strlen(text);
+	strcpy((char *)(s + 3), text);
+	return is("text place") ? FAR : word_of(s);
+}
+
+static uint64_t php_code(const char *name)
+{
+	uint64_t *code = calloc(32, 8);
+
+	code[0] = is("code type") ? 9 : 2;
+	code[1] = name ? php_text(name) : 0;
+	code[10] = 4; /* instructions */
+	code[11] = word_of(calloc(4, 32));
+	code[19] = php_text("/srv/made_up.php");
+	code[20] = 20ULL << 32 | 10; /* its lines */
+	return word_of(code);
+}
+
+/* {opline, .., func, .., flags, prev}. */
+static uint64_t *php_frame(uint64_t *previous, uint64_t code, uint64_t flags)
+{
+	uint64_t *frame = calloc(10, 8), instr = ((uint64_t *)code)[11] + 32;
+
+	((uint32_t *)instr)[6] = is("line") ? 21 : 12;
+	frame[0] = instr + (is("instruction") ? 4096 : 0);
+	frame[3] = is("body place") ? FAR : code;
+	frame[5] = flags;
+	frame[6] = is("depth") && !previous ? word_of(frame) : word_of(previous);
+	return is("frame place") ? (uint64_t *)FAR : frame;
+}
+
+static void run_php(uint8_t *globals)
+{
+	uint64_t *frame = php_frame(NULL, php_code(NULL), 1 << 17);
+
+	if (!is("frame place"))
+		frame = php_frame(frame, php_code("outer"), 0);
+	if (!is("frame place"))
+		frame = php_frame(frame, php_code("inner"), 1 << 17);
+	memcpy(globals + 488, &frame, sizeof(frame));
+	loop(inner);
+}
+
+int main(int argc, char **argv)
+{
+	void *library = argc == 3 ? dlopen(argv[1], RTLD_NOW) : NULL, *globals;
+
+	if (!library)
+		return 2;
+	fault = argv[2];
+	globals = dlsym(library, "executor_globals");
+	*(void **)&loop = dlsym(library, globals ? "execute_ex" : "rb_vm_exec");
+	usleep(300000); /* until the mappings are known */
+	if (globals)
+		run_php(globals);
+	else
+		run_ruby(dlsym(library, "ruby_current_ec"));
+	return 0;
+}

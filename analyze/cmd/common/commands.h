@@ -24,32 +24,33 @@ struct command {
 };
 
 /* X(NAME, KIND, SUMMARY): cmd_NAME() is in cmd_NAME.c. */
-#define COMMANDS(X)                                                                              \
-	X(record, COMMAND_ACTS, "record the machine, or a program, into a capture")              \
-	X(agent, COMMAND_ACTS, "record always, into a spool that stays within limits")           \
-	X(summary, COMMAND_SHOWS, "one page about a capture: read this first")                   \
-	X(report, COMMAND_SHOWS, "where the time went: functions by cost, trees, flame graphs")  \
-	X(query, COMMAND_SHOWS, "a report of what an agent recorded, of a service and a time")   \
-	X(sched, COMMAND_SHOWS, "how long threads ran, waited for a CPU, and slept")             \
-	X(metrics, COMMAND_SHOWS, "what the instruments counted: system calls, block I/O, ...")  \
-	X(live, COMMAND_ACTS, "where the time goes now, on a screen; or what instruments count") \
-	X(script, COMMAND_SHOWS, "every sample as text, as perf script prints it")               \
-	X(diff, COMMAND_SHOWS, "what changed between two captures, and what is noise")           \
-	X(marks, COMMAND_SHOWS, "moments and spans that programs marked")                        \
-	X(journal, COMMAND_WRITES,                                                               \
-	  "put the lines of the system's journal into a capture, as marks")                      \
-	X(dbus, COMMAND_WRITES, "put calls and signals of D-Bus into a capture, as marks")       \
-	X(mark, COMMAND_ACTS, "put a mark into the recording that is running")                   \
-	X(snapshot, COMMAND_ACTS, "write what a recording with --ring has in memory")            \
-	X(info, COMMAND_SHOWS, "everything that is inside a capture")                            \
-	X(slice, COMMAND_WRITES, "a part of a capture's time as a capture of its own")           \
-	X(merge, COMMAND_WRITES, "several captures of one machine as one")                       \
-	X(spool, COMMAND_SHOWS, "captures of an agent: list, check, remove the oldest")          \
-	X(bundle, COMMAND_WRITES, "put the names that a capture needs into it")                  \
-	X(scrub, COMMAND_WRITES, "hide names of people, machines and programs")                  \
-	X(export, COMMAND_WRITES, "a capture in another form")                                   \
-	X(push, COMMAND_WRITES, "send what captures have to databases and collectors")           \
-	X(recover, COMMAND_WRITES, "complete a capture whose recorder was killed")               \
+#define COMMANDS(X)                                                                                \
+	X(record, COMMAND_ACTS, "record the machine, or a program, into a capture")                \
+	X(agent, COMMAND_ACTS, "record always, into a spool that stays within limits")             \
+	X(summary, COMMAND_SHOWS, "one page about a capture: read this first")                     \
+	X(report, COMMAND_SHOWS, "where the time went: functions by cost, trees, flame graphs")    \
+	X(query, COMMAND_SHOWS, "a report of what an agent recorded, of a service and a time")     \
+	X(sched, COMMAND_SHOWS, "how long threads ran, waited for a CPU, and slept")               \
+	X(metrics, COMMAND_SHOWS, "what the instruments counted: system calls, block I/O, ...")    \
+	X(live, COMMAND_ACTS, "where the time goes now, on a screen; or what instruments count")   \
+	X(script, COMMAND_SHOWS, "every sample as text, as perf script prints it")                 \
+	X(diff, COMMAND_SHOWS, "what changed between two captures, and what is noise")             \
+	X(marks, COMMAND_SHOWS, "moments and spans that programs marked")                          \
+	X(journal, COMMAND_WRITES,                                                                 \
+	  "put the lines of the system's journal into a capture, as marks")                        \
+	X(dbus, COMMAND_WRITES, "put calls and signals of D-Bus into a capture, as marks")         \
+	X(mark, COMMAND_ACTS, "put a mark into the recording that is running")                     \
+	X(snapshot, COMMAND_ACTS, "write what a recording with --ring has in memory")              \
+	X(info, COMMAND_SHOWS, "everything that is inside a capture")                              \
+	X(slice, COMMAND_WRITES, "a part of a capture's time as a capture of its own")             \
+	X(merge, COMMAND_WRITES, "several captures of one machine as one")                         \
+	X(spool, COMMAND_SHOWS, "captures of an agent: list, check, remove the oldest")            \
+	X(bundle, COMMAND_WRITES, "put the names that a capture needs into it")                    \
+	X(scrub, COMMAND_WRITES, "hide names of people, machines and programs")                    \
+	X(export, COMMAND_WRITES, "a capture in another form")                                     \
+	X(push, COMMAND_WRITES, "send what captures have to databases and collectors")             \
+	X(serve, COMMAND_ACTS, "receive what others push as JSON, report gaps, answer Prometheus") \
+	X(recover, COMMAND_WRITES, "complete a capture whose recorder was killed")                 \
 	X(doctor, COMMAND_ACTS, "what can be recorded on this machine, and what mends the rest")
 
 #define COMMAND_PROTOTYPE(name, kind, summary) int cmd_##name(int argc, char **argv);

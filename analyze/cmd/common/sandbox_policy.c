@@ -183,7 +183,7 @@ struct policy {
 	struct paths read, list, write;
 	struct paths programs;                             /* that the opener may open */
 	char *output_folder, *fetch_folder, *conf, *cache; /* owned */
-	bool network, terminal;
+	bool network, accepts, terminal;
 	bool writes_there; /* the output is a file that is there, and stays the same one */
 	bool sources;      /* the opener opens source code, too */
 };
@@ -238,7 +238,9 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 
 	if (!p)
 		return NULL;
-	p->network = u->sends || (u->asks && text_of(u, opts, u->asks)) || wants_network(u, opts);
+	p->network = !u->serves &&
+		     (u->sends || (u->asks && text_of(u, opts, u->asks)) || wants_network(u, opts));
+	p->accepts = u->serves;
 	p->terminal = u->draws;
 	p->writes_there = u->sends || (u->in_place && !text_of(u, opts, "output"));
 	p->sources = text_of(u, opts, "annotate");
@@ -278,6 +280,7 @@ static int enter(const struct policy *p)
 			.write_count = p->write.count,
 			.writes_there = p->writes_there,
 			.network = p->network,
+			.accepts = p->accepts,
 			.terminal = p->terminal,
 		},
 		&result);

@@ -44,6 +44,7 @@ struct usage {
 	int (*starts)(void *opts);
 	const char *looks; /* a flag with which it makes nothing there; NULL: none */
 	const char *asks;  /* it uses sockets where this option was given; NULL: no */
+	bool serves;       /* of sockets it only accepts connections */
 	bool draws;        /* on a terminal, whose modes it sets */
 	bool shows;        /* also takes common_options */
 	/* The last one's word is NULL; NULL: there are none.  Also found before options that only perf has. */

@@ -270,6 +270,15 @@ static const int allowed_network[] = {
 #endif
 };
 
+/* libmicrohttpd, with a socket that listens. */
+static const int allowed_accepting[] = {
+	SYS_accept4,    SYS_getsockname, SYS_getpeername, SYS_setsockopt,
+	SYS_getsockopt, SYS_sendto,      SYS_recvfrom,    SYS_shutdown,
+#ifdef SYS_accept
+	SYS_accept,
+#endif
+};
+
 /* Only queries of terminals: nothing is typed into them for the shell to read. */
 static const uint32_t allowed_ioctls[] = {
 	TCGETS, TIOCGWINSZ, TIOCGPGRP, FIONREAD, FIONBIO, FIOCLEX
@@ -359,6 +368,9 @@ static int enter_seccomp(const struct sandbox_opts *o)
 				     SECCOMP_RET_ALLOW);
 	if (o->network)
 		seccomp_filter_calls(&f, allowed_network, COUNT_OF(allowed_network),
+				     SECCOMP_RET_ALLOW);
+	if (o->accepts)
+		seccomp_filter_calls(&f, allowed_accepting, COUNT_OF(allowed_accepting),
 				     SECCOMP_RET_ALLOW);
 	if (o->opens_in_roots)
 		seccomp_filter_calls(&f, &in_roots, 1, SECCOMP_RET_ALLOW);

@@ -32,6 +32,7 @@ struct sandbox_opts {
 	size_t write_count;
 	bool writes_there; /* files that are there may be opened for writing, where files may be made */
 	bool network;      /* sockets may be made, libraries loaded; and the same */
+	bool accepts;      /* connections to a socket that listens already */
 	bool opens_in_roots; /* openat2() may be called */
 	bool terminal;       /* the modes of terminals may be set */
 };

@@ -13,6 +13,7 @@
 
 #include "analyze/export/protobuf.h"
 #include "analyze/push/forms/forms.h"
+#include "analyze/push/forms/prometheus.h"
 #include "analyze/push/forms/snappy.h"
 
 #define SERIES_A_PART 5000
@@ -29,8 +30,7 @@ struct series {
 	bool bad;
 };
 
-/* [a-zA-Z_][a-zA-Z0-9_]* */
-static char *label_name(const char *text)
+char *push_prometheus_name(const char *text)
 {
 	char *name = strdup(text);
 
@@ -71,7 +71,7 @@ static struct series series_of(const char *host, const struct push_point *p, con
 	if (with_host)
 		add_label(&s, strdup("host"), host);
 	for (size_t i = 0; i < p->tag_count; i++)
-		add_label(&s, label_name(p->tags[i].key), p->tags[i].value);
+		add_label(&s, push_prometheus_name(p->tags[i].key), p->tags[i].value);
 	qsort(s.labels, s.count, sizeof(*s.labels), by_name);
 	return s;
 }
@@ -88,7 +88,7 @@ static char *metric_name(const struct push_point *p, size_t value)
 
 	if (asprintf(&text, "ebprec_%s_%s", p->table, p->values[value].key) < 0)
 		return NULL;
-	name = label_name(text);
+	name = push_prometheus_name(text);
 	free(text);
 	return name;
 }
@@ -178,7 +178,7 @@ struct line {
 	size_t value;
 };
 
-static void put_label_text(struct outbuf *out, const char *text)
+void push_prometheus_label(struct outbuf *out, const char *text)
 {
 	for (; *text; text++) {
 		if (*text == '\n')
@@ -197,7 +197,7 @@ static void put_line(struct outbuf *out, const char *name, const struct push_poi
 	outbuf_printf(out, "%s", name);
 	for (size_t i = 0; i < s.count; i++) {
 		outbuf_printf(out, "%c%s=\"", i ? ',' : '{', s.labels[i].name);
-		put_label_text(out, s.labels[i].value);
+		push_prometheus_label(out, s.labels[i].value);
 		outbuf_add(out, "\"", 1);
 	}
 	outbuf_printf(out, "%s %s\n", s.count ? "}" : "", p->values[value].value);

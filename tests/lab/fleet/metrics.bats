@@ -43,6 +43,11 @@ holds() {
 	[ "$1" = "$(sum_over "$2")" ]
 }
 
+# has_now NUMBER EXPRESSION - whether its sum is that
+has_now() {
+	[ "$1" = "$(curl -sS "$at/api/v1/query" --data-urlencode "query=sum($2)" | jq -r '.data.result[0].value[1]' | xargs -r printf '%.0f')" ]
+}
+
 @test "InfluxDB" {
 	mkdir -p influx
 	cat >influx.conf <<-END
@@ -85,6 +90,25 @@ holds() {
 	same "$faults" "$(sum_over ebprec_faults_total)"
 	same "$calls" "$(sum_over ebprec_syscalls_count)"
 	same "$took" "$(sum_over ebprec_syscalls_total_ns | xargs printf '%.0f')"
+}
+
+@test "Prometheus, by asking 'ebprec serve' for what it received" {
+	ebprec serve --listen 127.0.0.1:0 -d "$BATS_TEST_TMPDIR/received" 2>serve.err 3>&- &
+	await grep -q 'listening at' serve.err
+	receiver=$(sed -n 's/.*listening at //p' serve.err)
+	push "json+$receiver"
+	cat >scrape.yml <<-END
+		scrape_configs:
+		  - job_name: ebprec
+		    scrape_interval: 1s
+		    static_configs: [{targets: ["${receiver#http://}"]}]
+	END
+	start_server "$at/-/ready" prometheus --web.listen-address="127.0.0.1:$port" --config.file=scrape.yml \
+		--storage.tsdb.path="$PWD/scraped"
+	await has_now "$faults" ebprec_faults_total
+	has_now "$calls" ebprec_syscalls_count_total
+	has_now "$took" ebprec_syscalls_total_ns_total
+	has_now 0 ebprec_serve_missing_batches
 }
 
 @test "a Pushgateway has the last interval of each series" {

@@ -188,9 +188,10 @@ void page_processes_write(const struct page_processes *p, uint64_t base_us,
 	COLUMN(, "comm", put, page_texts_number(texts, process->comm));
 	COLUMN(, "command", put, page_texts_number(texts, process->command));
 	COLUMN(_signed, "start", put_signed, (int64_t)(begin_us(life) - base_us));
-	COLUMN(, "length", put, life->end_ns ? life->end_ns / 1000 - begin_us(life) : 0);
+	COLUMN(_signed, "end", put_signed,
+	       life->end_ns ? (int64_t)(life->end_ns / 1000 - base_us) : 0);
 	COLUMN(, "flags", put, flags_of(life));
 	COLUMN(, "threads", put, process->threads);
-	COLUMN(, "exit", put, process->exit);
+	COLUMN(_signed, "exit", put_signed, (int64_t)process->exit - 1);
 	page_columns_end_table(columns);
 }

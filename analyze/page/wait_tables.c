@@ -9,6 +9,7 @@
 /* The row for waits of a kind without a stack. */
 struct kind {
 	uint32_t kind, syscall, queued, node, queue;
+	uint32_t key, queue_key; /* numbers of pairs of a kind and a system call */
 };
 
 struct kinds {
@@ -50,18 +51,53 @@ static int make_kinds(const struct page_waits *w, const struct page_stacks *stac
 		if (vec_reserve(&k->list, &k->capacity, k->count + 1))
 			return -ENOMEM;
 		k->list[k->count++] =
-			(struct kind){ wait->kind, wait->syscall, wait->queued,
-				       k->bare[kind_at(wait->kind, wait->syscall)],
-				       k->bare[kind_at(WAIT_RUN_QUEUE, wait->syscall)] };
+			(struct kind){ .kind = wait->kind,
+				       .syscall = wait->syscall,
+				       .queued = wait->queued,
+				       .node = k->bare[kind_at(wait->kind, wait->syscall)],
+				       .queue = k->bare[kind_at(WAIT_RUN_QUEUE, wait->syscall)] };
 		*number = (uint32_t)k->count;
 	}
 	/* All that is no wait: each in a row of its own, behind those. */
 	for (unsigned kind = WAIT_ON_CPU; kind < WAIT_KINDS; kind++) {
 		if (vec_reserve(&k->list, &k->capacity, k->count + 1))
 			return -ENOMEM;
-		k->list[k->count++] = (struct kind){ kind, 0, 0, k->bare[kind_at(kind, 0)], 0 };
+		k->list[k->count++] = (struct kind){ .kind = kind,
+						     .node = k->bare[kind_at(kind, 0)] };
 	}
 	return 0;
+}
+
+/* The first row of that kind and system call, and 1; 0: there is none. */
+static uint32_t find_kind(const struct kinds *k, uint32_t kind, uint32_t syscall)
+{
+	for (size_t i = 0; i < k->count; i++)
+		if (k->list[i].kind == kind && k->list[i].syscall == syscall)
+			return (uint32_t)i + 1;
+	return 0;
+}
+
+/* The first row of that system call. */
+static uint32_t find_syscall(const struct kinds *k, uint32_t syscall)
+{
+	uint32_t i = 0;
+
+	while (k->list[i].syscall != syscall)
+		i++;
+	return i;
+}
+
+/* Rows may differ in more than in kind and system call; the time for a CPU behind a wait may be of a pair that no row has. */
+static void number_pairs(struct kinds *k)
+{
+	for (size_t i = 0; i < k->count; i++) {
+		struct kind *own = &k->list[i];
+		uint32_t queue = find_kind(k, WAIT_RUN_QUEUE, own->syscall);
+
+		own->key = 2 * (k->first + find_kind(k, own->kind, own->syscall) - 1);
+		own->queue_key = queue ? 2 * (k->first + queue - 1)
+				       : 2 * (k->first + find_syscall(k, own->syscall)) + 1;
+	}
 }
 
 static void kinds_done(struct kinds *k)
@@ -176,6 +212,8 @@ static void write_kinds(const struct writer *w)
 	WRITE(w, "queued", kinds.list, kinds.count, x->queued);
 	WRITE(w, "node", kinds.list, kinds.count, x->node);
 	WRITE(w, "queue", kinds.list, kinds.count, x->queue);
+	WRITE(w, "key", kinds.list, kinds.count, x->key);
+	WRITE(w, "queue_key", kinds.list, kinds.count, x->queue_key);
 	page_columns_end_table(w->p);
 }
 
@@ -258,6 +296,8 @@ int page_wait_tables_write(const struct page_wait_source *list, size_t count,
 		s->first_stack = i ? s[-1].first_stack + (uint32_t)s[-1].waits->stack_count : 0;
 		s->kinds.first = i ? s[-1].kinds.first + (uint32_t)s[-1].kinds.count : 0;
 		err = make_kinds(s->waits, stacks, &s->kinds);
+		if (!err)
+			number_pairs(&s->kinds);
 	}
 	if (!err) {
 		write_threads(&w);

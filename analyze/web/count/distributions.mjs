@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // distributions - intervals of counts: the beta distribution, its quantiles, and what is made of them
 
-const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200;
+const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200, NORMAL_FREEDOM = 1e6;
 
 // Stirling's series, from where it is exact to the last digits.
 function log_gamma(x) {
@@ -63,33 +63,16 @@ function beta_quantile(p, a, b) {
 	return x;
 }
 
-// The share of a normal distribution that is farther than z from its middle: by the continued fraction of the incomplete gamma function of 1/2,
-// as z is never below 1.9, which levels of 0.05 and less have outside.
-function normal_outside(z) {
-	const x = z * z / 2;
-	let b = x + 0.5, c = 1 / TINY, d = 1 / b, h = d;
-	for (let i = 1; i < 10000; i++) {
-		const a = -i * (i - 0.5);
-		b += 2;
-		d = 1 / (a * d + b);
-		c = b + a / c;
-		h *= c * d;
-		if (Math.abs(c * d - 1) < 1e-16)
-			break;
-	}
-	return h * Math.exp(-x + 0.5 * Math.log(x) - 0.5723649429247001);
-}
-
 // How far from its middle Student's distribution has this level outside.
 export function student_distance(level, freedom) {
 	const x = beta_quantile(level, freedom / 2, 0.5);
 	return x > 0 ? Math.sqrt(freedom * (1 - x) / x) : Infinity;
 }
 
-// The level of a normal distribution that is as far out as a level of Student's, which from 1e8 degrees on is the same.
+// The level of a normal distribution that is as far out as a level of Student's: one of a million degrees is a normal one.
 export function student_to_normal_level(level, freedom) {
-	const distance = freedom < 1e8 ? student_distance(level, freedom) : 0;
-	return !distance ? level : distance < Infinity ? normal_outside(distance) : 0;
+	const x = freedom < NORMAL_FREEDOM ? student_distance(level, freedom) ** 2 / NORMAL_FREEDOM : -1;
+	return x < 0 ? level : beta_cdf(1 / (1 + x), NORMAL_FREEDOM / 2, 0.5);
 }
 
 // Clopper and Pearson's interval of a share.

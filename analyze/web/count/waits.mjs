@@ -107,7 +107,7 @@ function waits_lengths(model, t, ranges, { ns, queue }) {
 // Calls visit(wait, part, share_ns, ns, share_count, kind) for each part of a selected wait that has a stack, as its stacks
 // were taken, and then for the rest of each kind: its first wait.  end(kinds): those of a thread, when all is shared.
 export function waits_each(model, filter, visit, end = (_kinds) => {}) {
-	const { threads, waits, kinds, room } = model.waits, { ranges } = filter, own = new Array(kinds.key_count * STRATA).fill(null);
+	const { threads, waits, kinds, room } = model.waits, { ranges } = filter, own = new Array(2 * kinds.count * STRATA).fill(null);
 	for (let t = 0; t < threads.count; t++) {
 		if (!filter.threads[t])
 			continue;

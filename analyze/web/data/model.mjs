@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // model - the tables of a page in memory: typed arrays, checked once, so that no reader needs to check them
-import { map_get, refuse } from "./lists.mjs";
+import { refuse } from "./lists.mjs";
 import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_varints } from "./bytes.mjs";
 
 export const FRAME_KERNEL = 1;
@@ -39,10 +39,10 @@ const MODEL_NAMES = {
 	pieces: "state length hole",
 	waits: "weight task:tasks order- kind:waits.kinds stack:waits.stacks",
 	"waits.stacks": "node:nodes queue:nodes woken:nodes queue_woken:nodes where:frames end:65536 waker$",
-	"waits.kinds": "node:nodes queue:nodes kind:8 syscall:65536 queued",
+	"waits.kinds": "node:nodes queue:nodes kind:8 syscall:65536 queued key queue_key",
 	marks: "time- kind pid tid comm$ group$ name$ text$",
 	spans: "mark:marks start- length ended number",
-	processes: "pid parent start- length flags threads exit comm$ command$",
+	processes: "pid parent start- end- flags threads exit- comm$ command$",
 	counters: "name$ title$ by$ groups lines",
 	"counters.intervals": "from- length",
 	"counters.lines": "of$ group$ what$ key$ unit$ thousandths points left_out",
@@ -111,7 +111,7 @@ function model_samples(table, cpus, stacks, tasks) {
 
 // ---- states and waits ----
 
-const STATE_COUNT = 6, WAIT_RUN_QUEUE = 4;
+const STATE_COUNT = 6;
 const NO_WAIT = 0xffffffff;
 
 // Thread i has pieces piece[i] to piece[i + 1] and waits wait[i] to wait[i + 1].
@@ -139,14 +139,6 @@ function model_pieces(table, threads) {
 	return { count, from, length, state, wait };
 }
 
-// Numbers of pairs of a kind and a system call: of each row, and of the time for a CPU behind it.
-function model_wait_keys(table) {
-	const known = new Map(), number = (key) => map_get(known, key, () => known.size);
-	const key = Uint32Array.from(table.kind, (kind, i) => number(kind * 65536 + table.syscall[i]));
-	const queue_key = Uint32Array.from(table.syscall, (syscall) => number(WAIT_RUN_QUEUE * 65536 + syscall));
-	return { key, queue_key, key_count: known.size };
-}
-
 // taken: of a wait with a stack, its place among those of its thread.
 function model_taken(table, threads) {
 	const taken = new Float64Array(table.count);
@@ -162,7 +154,7 @@ function model_waits(tables) {
 	if (!threads || !pieces || !waits || !stacks || !kinds)
 		return null;
 	const made = model_threads(threads, pieces, waits);
-	return { threads: made, stacks, pieces: model_pieces(pieces, made), waits: model_taken(waits, made), kinds: { ...kinds, ...model_wait_keys(kinds) },
+	return { threads: made, stacks, pieces: model_pieces(pieces, made), waits: model_taken(waits, made), kinds,
 		room: { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) } }; // for waits.mjs to count in
 }
 
@@ -180,12 +172,6 @@ function model_marks({ marks, spans }) {
 // ---- processes ----
 
 export const PROCESS_WAS_THERE = 1, PROCESS_ENDED = 2;
-
-// start and end: us since head.base_us; exit: as wait() has it, -1: not known.  null: the page has none.
-function model_processes(table) {
-	return table ? { ...table, end: Float64Array.from(table.length, (length, i) => table.start[i] + length),
-		exit: Float64Array.from(table.exit, (code) => code - 1) } : null;
-}
 
 // ---- counters ----
 
@@ -223,5 +209,5 @@ export async function model_load(head_text, block) {
 		tables[info.name] = await model_table(info, block(i));
 	const label_id = tables.frames?.label, { objects, frames, samples } = model_resolve(tables), tasks = model_tasks(tables.tasks, samples);
 	return { head, parts: head.parts, objects, nodes: model_nodes(tables.nodes), tasks, frames: { ...frames, label_id },
-		samples: model_samples(samples, tables["samples.cpus"], tables["samples.stacks"], tasks), waits: model_waits(tables), marks: model_marks(tables), processes: model_processes(tables.processes), counters: model_counters(tables) };
+		samples: model_samples(samples, tables["samples.cpus"], tables["samples.stacks"], tasks), waits: model_waits(tables), marks: model_marks(tables), processes: tables.processes || null, counters: model_counters(tables) };
 }

@@ -103,6 +103,7 @@ static void write_tables(const struct page_counters *c, const struct page_texts 
 	TEXT_COLUMN(tables, table_count, "title", title);
 	TEXT_COLUMN(tables, table_count, "by", by);
 	COLUMN(tables, table_count, "groups", group_count);
+	COLUMN(tables, table_count, "shown", shown_count);
 	COLUMN(tables, table_count, "lines", line_count);
 	page_columns_end_table(p);
 }

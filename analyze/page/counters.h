@@ -18,7 +18,8 @@
 
 struct page_counters_table {
 	uint32_t name, title, by; /* names */
-	size_t group_count;       /* of the capture: not all need have lines */
+	size_t group_count;       /* of the capture: not all need have lines, */
+	size_t shown_count;       /* but these */
 	size_t interval_count, line_count;
 };
 

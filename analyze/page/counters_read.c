@@ -389,7 +389,8 @@ static int add_lines(struct maker *m)
 
 static int add_table(struct maker *m)
 {
-	struct page_counters_table table = { .group_count = m->group_count };
+	struct page_counters_table table = { .group_count = m->group_count,
+					     .shown_count = m->shown_count };
 	const struct metric_view *v = m->sums->view;
 	const char *by = m->shown.by_count ? m->shown.by[0]->name : "";
 	int err = add_text(m, m->sums->table->fmt.name, strlen(m->sums->table->fmt.name),

@@ -189,6 +189,32 @@ static void write_recorded(struct json_writer *j, const struct page_side *side)
 	json_writer_end_array(j);
 }
 
+/* In a line, with "between" behind each but the last. */
+static void write_facts(struct json_writer *j, const struct page_side *side, uint64_t samples,
+			uint64_t span_us)
+{
+	static const char between[] = " \302\267 ";
+	const struct report *r = side->report;
+	const char *host = capture_feature_string(r->capture, PERFFILE_HOSTNAME),
+		   *kernel = capture_feature_string(r->capture, PERFFILE_OSRELEASE);
+	uint32_t available, online;
+	struct outbuf text = { 0 };
+
+	if (host)
+		outbuf_printf(&text, "%s%s", host, between);
+	if (kernel)
+		outbuf_printf(&text, "%s%s", kernel, between);
+	if (!feature_cpus(r->capture, &available, &online))
+		outbuf_printf(&text, "%" PRIu32 " CPUs%s", online, between);
+	outbuf_printf(&text, "%s%s%.6g s%s%" PRIu64 " samples", event_name(side->ask->attr),
+		      between, (double)span_us / 1e6, between, samples);
+	outbuf_add(&text, "", 1);
+	j->out->bad |= !outbuf_ok(&text);
+	if (outbuf_ok(&text))
+		write_string(j, "facts", (const char *)text.data);
+	outbuf_done(&text);
+}
+
 /* The machine, the event and the options. */
 static void write_capture(struct json_writer *j, const struct page_side *side, uint64_t base_us)
 {
@@ -255,6 +281,7 @@ static void write_one(struct json_writer *j, const struct builder *p)
 	write_string(j, "file", side->ask->path);
 	json_writer_u64(j, "samples", side->report->picked);
 	json_writer_u64(j, "span_us", p->samples[0].span_us);
+	write_facts(j, side, side->report->picked, p->samples[0].span_us);
 	write_capture(j, side, p->samples[0].base_us);
 	json_writer_begin_array(j, "verdict");
 	write_quality(j, "", side);
@@ -314,6 +341,8 @@ static void write_two(struct json_writer *j, const struct builder *p)
 	free(file);
 	json_writer_u64(j, "samples", sides[0].report->picked + sides[1].report->picked);
 	json_writer_u64(j, "span_us", p->places[1].to_us - 1);
+	write_facts(j, &sides[1], sides[0].report->picked + sides[1].report->picked,
+		    p->places[1].to_us);
 	write_capture(j, &sides[1], p->places[1].base_us);
 	write_two_quality(j, p);
 	write_two_view(j, p);

@@ -54,6 +54,8 @@ void page_marks_done(struct page_marks *m)
 
 /* Those that are in the page, in their order. */
 struct shown {
+	uint32_t *
+		span; /* by mark of the capture, that of spans which it begins or is, and 1; 0: none */
 	uint32_t *marks, *spans;
 	uint32_t *number; /* by mark: its row */
 	size_t mark_count, span_count;
@@ -64,7 +66,8 @@ static int list_shown(const struct mark_views *v, struct shown *s)
 	s->marks = calloc(v->marks.count + 1, sizeof(*s->marks));
 	s->number = calloc(v->marks.count + 1, sizeof(*s->number));
 	s->spans = calloc(v->marks.span_count + 1, sizeof(*s->spans));
-	if (!s->marks || !s->number || !s->spans)
+	s->span = calloc(v->marks.count + 1, sizeof(*s->span));
+	if (!s->marks || !s->number || !s->spans || !s->span)
 		return -ENOMEM;
 	for (uint32_t i = 0; i < v->marks.count; i++)
 		if (v->wanted[i]) {
@@ -72,8 +75,10 @@ static int list_shown(const struct mark_views *v, struct shown *s)
 			s->marks[s->mark_count++] = i;
 		}
 	for (uint32_t i = 0; i < v->marks.span_count; i++)
-		if (v->wanted[v->marks.spans[i].begin])
+		if (v->wanted[v->marks.spans[i].begin]) {
 			s->spans[s->span_count++] = i;
+			s->span[v->marks.spans[i].begin] = (uint32_t)s->span_count;
+		}
 	return 0;
 }
 
@@ -104,6 +109,7 @@ static void write_marks(const struct page_marks *m, const struct shown *s, uint6
 	for (size_t k = 0; k < s->mark_count; k++)
 		page_columns_put_difference(p, since(marks[s->marks[k]].time_ns, base_us));
 	COLUMN("kind", mark->kind);
+	COLUMN("span", s->span[s->marks[k]]);
 	COLUMN("pid", mark->pid);
 	COLUMN("tid", mark->tid);
 	COLUMN("cpu", mark->cpu);
@@ -154,6 +160,7 @@ int page_marks_write(const struct page_marks *m, uint64_t base_us, const struct 
 	}
 	free(s.marks);
 	free(s.number);
+	free(s.span);
 	free(s.spans);
 	return err;
 }

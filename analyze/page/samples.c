@@ -449,6 +449,7 @@ static int place_rows(struct builder *b, const struct place *places)
 		if (s->weights)
 			s->weights[at] = sample->period;
 		s->sum += s->weights ? sample->period : 1;
+		s->tasks[place->task].sum += s->weights ? sample->period : 1;
 	}
 	free(next);
 	return 0;
@@ -554,6 +555,10 @@ static void write_tasks(const struct page_samples *list, size_t count,
 	for (const struct page_samples *s = list; s < list + count; s++)
 		for (size_t i = 0; i < s->task_count; i++)
 			page_columns_put(p, s->tasks[i].row_count);
+	page_columns_begin(p, "weight");
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->task_count; i++)
+			page_columns_put(p, s->tasks[i].sum);
 	page_columns_end_table(p);
 }
 

@@ -25,7 +25,7 @@
 struct page_task {
 	uint32_t pid, tid, comm_number, cgroup_number;
 	uint32_t comm, label, cgroup, container; /* texts */
-	uint64_t row_count;
+	uint64_t row_count, sum;                 /* of its rows: how many, and their weights */
 };
 
 struct page_row {

@@ -6,12 +6,11 @@ import { command_around, command_lacks, command_line } from "./data/command.mjs"
 import { count_by_stack } from "./count/count.mjs";
 import { counting_make } from "./view/counting.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
-import { dom_button, dom_command, dom_is_shortcut, dom_legend, dom_section, dom_text, el } from "./view/dom.mjs";
+import { dom_button, dom_command, dom_is_shortcut, dom_legend, dom_section, el } from "./view/dom.mjs";
 import { filter_all, filter_join_times, filter_make } from "./data/filter.mjs";
 import { flame_describe, flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
 import { functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
-import { heat_tasks } from "./count/heat.mjs";
 import { KINDS } from "./data/kinds.mjs";
 import { list_sum, list_within, map_get } from "./data/lists.mjs";
 import { link_names, link_names_of, link_read, link_write, LINK_VIEW } from "./data/link.mjs";
@@ -84,8 +83,8 @@ function page_size(app) {
 // of: the instrument whose samples these are; undefined: those of the event.
 function page_make(page, model, of) {
 	/** @type {any} */
-	const app = { page, model, of, ...link_read(""), task_weights: heat_tasks(model), span_us: model.head.span_us + 1, controls: {} }, measured = new Map();
-	app.sampled_sum = list_sum(app.task_weights);
+	const app = { page, model, of, ...link_read(""), span_us: model.head.span_us + 1, controls: {} }, measured = new Map();
+	app.sampled_sum = list_sum(model.tasks.weight);
 	app.measures = (name) => map_get(measured, name, () => measure_make(model, name));
 	app.measure = app.measures("cpu");
 	// Sets what the edit names of the selection and of the view.
@@ -122,11 +121,10 @@ function page_build(app) {
 	app.share = el("p.selected", { "aria-live": "polite" });
 	app.command = dom_command();
 	app.matched = el("span.matched", { "aria-live": "polite" });
-	const facts = [head.host, head.kernel, head.cpus ? head.cpus + " CPUs" : "", head.event, words_length(head.span_us), words_count(head.samples) + " samples"].filter((text) => text);
 	page_data("ready", "no");
 	summary.tabIndex = 0; // it scrolls
 	app.element = el("main",
-		el("header", el("div", el("h1", head.file), el("p.quiet", facts.join(" \u00b7 "))), page_select(app, "theme", "theme")),
+		el("header", el("div", el("h1", head.file), el("p.quiet", head.facts)), page_select(app, "theme", "theme")),
 		page_quality(head, app.waiting),
 		dom_section("time", "When", page_axis(app), app.overview.element, app.overview.legend),
 		el("div.selection", app.chips, app.share),
@@ -174,7 +172,7 @@ function page_quality(head, waiting) {
 function page_axis(app) {
 	app.closer = dom_button("look closer", () => page_look(app, true), "show the selected time alone (+)");
 	app.farther = dom_button("all of the time", () => page_look(app, false), "show all of the time (-)");
-	return el("div.tools", app.farther, app.closer, page_select(app, "rows", "rows"));
+	return el("div.tools", el("span.quiet", "drag to select time"), app.farther, app.closer, page_select(app, "rows", "rows"));
 }
 
 function page_look(app, closer) {
@@ -190,7 +188,7 @@ function page_tools(app) {
 }
 
 function page_legend(app) {
-	app.legends = [dom_legend("Colours", KINDS, "kind-"), dom_legend("Colours of changes", [["group", "thread or process"], ["grown", "\u25b2 more than before"],
+	app.legends = [dom_legend("Colours", KINDS, "kind-"), dom_legend("Colours of changes", [KINDS[0], ["grown", "\u25b2 more than before"],
 		["shrunk", "\u25bc less"], ["gone", "\u25bc gone"], ["noname", "not more than chance"]], "kind-")];
 	return el("div", ...app.legends);
 }
@@ -305,7 +303,8 @@ function page_search(app) {
 		text = "not an expression yet";
 	}
 	search.classList.toggle("wrong", view.search && !app.hits);
-	dom_text(matched, text);
+	if (matched.textContent !== text) // for which the browser would lay out the page
+		matched.textContent = text;
 }
 
 // With two captures, times are those of the one that they are in.

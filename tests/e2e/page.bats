@@ -275,13 +275,13 @@ renamed_file() {
 	ebprec report -q --html x.html --html-limit 20M x.data
 }
 
-@test "the viewer, its styles and the policy of a page take no more than 163,600 bytes" {
+@test "the viewer, its styles and the policy of a page take no more than 150 KiB" {
 	gen_capture -o x.data --samples 0
 	ebprec report -q --html x.html x.data
 	local bytes
 	bytes=$(sed -n '1,/<\/style>/p; /^<script>/,$p' x.html | wc -c)
 	[ "$bytes" -gt 100000 ] || fail "$bytes bytes: this is no viewer"
-	[ "$bytes" -le 163600 ] || fail "$bytes bytes"
+	[ "$bytes" -le 153600 ] || fail "$bytes bytes"
 }
 
 @test "a page without waits is smaller, and has the samples, marks and first view that were asked for" {

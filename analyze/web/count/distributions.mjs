@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // distributions - intervals of counts: the beta distribution, its quantiles, and what is made of them
 
-const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200, NORMAL_FREEDOM = 1e6;
+const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200, NORMAL_FREEDOM = 1e5;
 
 // Stirling's series, from where it is exact to the last digits.
 function log_gamma(x) {
@@ -69,10 +69,13 @@ export function student_distance(level, freedom) {
 	return x > 0 ? Math.sqrt(freedom * (1 - x) / x) : Infinity;
 }
 
-// The level of a normal distribution that is as far out as a level of Student's: one of a million degrees is a normal one.
+// The level of a normal distribution that is as far out as a level of Student's: one of many degrees is normal, by the first term of the
+// expansion of Cornish and Fisher.
 export function student_to_normal_level(level, freedom) {
-	const x = freedom < NORMAL_FREEDOM ? student_distance(level, freedom) ** 2 / NORMAL_FREEDOM : -1;
-	return x < 0 ? level : beta_cdf(1 / (1 + x), NORMAL_FREEDOM / 2, 0.5);
+	if (freedom > 1e8)
+		return level;
+	const z = student_distance(level, freedom), t = z + (z ** 3 + z) / (4 * NORMAL_FREEDOM);
+	return beta_cdf(1 / (1 + t * t / NORMAL_FREEDOM), NORMAL_FREEDOM / 2, 0.5);
 }
 
 // Clopper and Pearson's interval of a share.

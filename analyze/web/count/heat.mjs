@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // heat - how much ran when: rows of threads, columns of time
 import { filter_passes } from "../data/filter.mjs";
-import { list_by_text, list_numbers, list_sum, map_get } from "../data/lists.mjs";
+import { list_by_text, list_numbers, map_get } from "../data/lists.mjs";
 
 export const heat_row = (row) => ({ id: row.name, level: 0, tasks: [], cpu: -2, weight: 0, more: false, selects: null, ...row });
 
@@ -23,27 +23,19 @@ function heat_cpus(model) {
 
 // Rows of the first level, and below each that is open those of the next: the busiest first.
 // levels: of each the key of a selection that chooses such tasks, their column, and what stands before their name.
-function heat_levels(levels, { tasks }, weights, open, list = list_numbers(tasks.count), up = null) {
+function heat_levels(levels, { tasks }, open, list = list_numbers(tasks.count), up = null) {
 	const rows = new Map(), [[key, column, prefix], ...deeper] = levels;
 	for (const t of list) {
 		const value = tasks[column][t], name = prefix + value;
 		const row = map_get(rows, name, () => heat_row({ id: (up ? up.id + "/" : "") + name, name, level: up ? up.level + 1 : 0, tasks: [],
 			selects: key ? { ...up?.selects, ...(key === "tids" ? { pids: [] } : null), [key]: [value] } : null }));
 		row.tasks.push(t);
-		row.weight += weights[t];
+		row.weight += tasks.weight[t];
 	}
 	return [...rows.values()].sort((a, b) => b.weight - a.weight || list_by_text(a.name, b.name)).flatMap((row) => {
 		row.more = deeper.some(([, part]) => new Set(row.tasks.map((t) => tasks[part][t])).size > 1);
-		return row.more && open.has(row.id) ? [row, ...heat_levels(deeper, { tasks }, weights, open, row.tasks, row)] : [row];
+		return row.more && open.has(row.id) ? [row, ...heat_levels(deeper, { tasks }, open, row.tasks, row)] : [row];
 	});
-}
-
-// The weight of each task.
-export function heat_tasks(model) {
-	const { count, first } = model.tasks, weights = new Float64Array(count), { weight } = model.samples;
-	for (let t = 0; t < count; t++)
-		weights[t] = weight ? list_sum(weight.subarray(first[t], first[t + 1])) : first[t + 1] - first[t];
-	return weights;
 }
 
 // cells[row * columns + column] of the time [from_us, to_us); filter: its times are not asked.

@@ -2,7 +2,7 @@
 // processes - what each process cost in the selected time
 import { map_get } from "../data/lists.mjs";
 import { count_slots } from "./count.mjs";
-import { waits_pieces, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
+import { waits_pieces, waits_threads, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
 
 // A function that returns which process has a pid at a time: the last one that had begun by then, else the first; count: none.
 function processes_at({ pid, start, count }) {
@@ -21,16 +21,15 @@ export function processes_table(model, filter) {
 	model.process_of ||= samples.task.map((task, i) => at(tasks.pid[task], samples.time[i])); // which samples are whose
 	const { weights } = count_slots(model, filter, model.process_of, processes.count + 1);
 	const rows = Array.from(weights, (weight, i) => ({ i, weight, run_ns: 0, off_ns: 0 }));
-	for (let t = 0; waits && t < waits.threads.count; t++) {
-		if (!filter.threads[t])
-			continue;
-		const row = rows[at(waits.threads.pid[t], waits.threads.begin[t] / 1000 + 1)];
-		waits_pieces(model, t, filter.ranges, (i, ns) => {
-			const state = waits.pieces.state[i];
-			if (state !== STATE_UNKNOWN)
-				row[state === STATE_RUN ? "run_ns" : "off_ns"] += ns;
+	if (waits)
+		waits_threads(model, filter, (t) => {
+			const row = rows[at(waits.threads.pid[t], waits.threads.begin[t] / 1000 + 1)];
+			waits_pieces(model, t, filter.ranges, (i, ns) => {
+				const state = waits.pieces.state[i];
+				if (state !== STATE_UNKNOWN)
+					row[state === STATE_RUN ? "run_ns" : "off_ns"] += ns;
+			});
 		});
-	}
 	const { weight: other } = rows.pop();
 	return { rows: rows.filter((row) => row.weight || row.run_ns || row.off_ns), other };
 }

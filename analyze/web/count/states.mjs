@@ -3,7 +3,7 @@
 import { FRAME_KERNEL } from "../data/model.mjs";
 import { count_each } from "./count.mjs";
 import { list_sum } from "../data/lists.mjs";
-import { waits_first, waits_pieces, NO_ROW, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
+import { waits_first, waits_pieces, waits_threads, NO_ROW, STATE_RUN, STATE_UNKNOWN } from "./waits.mjs";
 
 export const STATES = [
 	["run", "runs"],
@@ -34,17 +34,15 @@ export const states_at = (model, tid, us) => states_strip(model, tid, us, us + 0
 
 // Nanoseconds of the selected threads by state, and since before the recording (which the others are without).
 export function states_account(model, filter) {
-	const { pieces, threads } = model.waits, ns = STATES.map(() => 0);
+	const { pieces } = model.waits, ns = STATES.map(() => 0);
 	let before = 0;
-	for (let t = 0; t < threads.count; t++)
-		if (filter.threads[t])
-			waits_pieces(model, t, filter.ranges, (i, part) => {
-				const state = pieces.state[i];
-				if (pieces.wait[i] === NO_ROW && state !== STATE_RUN && state !== STATE_UNKNOWN)
-					before += part;
-				else
-					ns[state] += part;
-			});
+	waits_threads(model, filter, (t) => waits_pieces(model, t, filter.ranges, (i, part) => {
+		const state = pieces.state[i];
+		if (pieces.wait[i] === NO_ROW && state !== STATE_RUN && state !== STATE_UNKNOWN)
+			before += part;
+		else
+			ns[state] += part;
+	}));
 	return { ns, before };
 }
 

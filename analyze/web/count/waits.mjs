@@ -11,6 +11,13 @@ export const NO_ROW = 0xffffffff;
 const STRATA = 32, SHORTER_MAX = 2; // as wait_times.c
 const PART_STATE = 0, PART_QUEUE = 1, PART_BARE = 2, PART_BARE_QUEUE = 3;
 
+// Calls visit(thread) for each thread that the filter has.
+export function waits_threads({ waits: { threads } }, filter, visit) {
+	for (let t = 0; t < threads.count; t++)
+		if (filter.threads[t])
+			visit(t);
+}
+
 // Calls visit(piece, ns) for each piece of thread t that is within the ranges, and how much of it is.
 export function waits_pieces(model, t, ranges, visit) {
 	const { pieces, threads } = model.waits, { from, length } = pieces, last = threads.piece[t + 1];
@@ -40,7 +47,7 @@ function waits_stratum(ns) {
 }
 
 // The sums of one thread: its waits of a kind, a system call, and about one length.
-const waits_kind = (at) => ({ exact: 0, own: 0, sampled: 0, others: 0, seen: 0, given_own: 0, given: 0, count: 0, longest: 0, stacks: 0, weights: 0, seen_weights: 0, given_count: 0, first: at });
+export const waits_kind = (at) => ({ exact: 0, own: 0, sampled: 0, others: 0, seen: 0, given_own: 0, given: 0, count: 0, longest: 0, stacks: 0, weights: 0, seen_weights: 0, given_count: 0, first: at });
 
 function waits_add(k, ns, weight) {
 	k.exact += ns;

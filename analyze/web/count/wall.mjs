@@ -2,7 +2,7 @@
 // wall - all of the time that threads lived, as `ebprec report --wall` has it: what they ran, which their samples share, and waits
 import { list_sum, map_get } from "../data/lists.mjs";
 import { count_lower } from "./count.mjs";
-import { NO_ROW, STATE_RUN, STATE_UNKNOWN, waits_pieces, waits_rows, waits_share, waits_weigh } from "./waits.mjs";
+import { NO_ROW, STATE_RUN, STATE_UNKNOWN, waits_kind, waits_pieces, waits_rows, waits_share, waits_threads, waits_weigh } from "./waits.mjs";
 
 const WALL_KINDS = [5, 6, 7]; // on a CPU, since before the recording, not known
 
@@ -36,7 +36,7 @@ function wall_share({ samples }, { list, time }, { times, cpus }, exact, add) {
 		for (let at = count_lower(time, 0, list.length, from); at < list.length && time[at] < to; at++)
 			if (!cpus || cpus[samples.cpu[list[at]] + 1])
 				selected.push(list[at]);
-	const kind = { exact, own: 0, others: 0, given_own: 0, sampled: list_sum(selected.map(weight)), seen: 0, given: 0 };
+	const kind = { ...waits_kind(0), exact, sampled: list_sum(selected.map(weight)) };
 	for (const i of selected)
 		add(i, waits_share(kind, weight(i), 1));
 	return selected.length > 0;
@@ -44,11 +44,9 @@ function wall_share({ samples }, { list, time }, { times, cpus }, exact, add) {
 
 // Nanoseconds by row.
 export function wall_weigh(model, rows, filter) {
-	const ns = waits_weigh(model, rows, filter), { pieces, threads } = model.waits;
+	const ns = waits_weigh(model, rows, filter), { pieces } = model.waits;
 	const add = (row, part) => { if (row !== NO_ROW) ns[row] += part; };
-	for (let t = 0; t < threads.count; t++) {
-		if (!filter.threads[t])
-			continue;
+	waits_threads(model, filter, (t) => {
 		let on = 0;
 		waits_pieces(model, t, filter.ranges, (i, part) => {
 			const state = pieces.state[i];
@@ -60,6 +58,6 @@ export function wall_weigh(model, rows, filter) {
 		});
 		if (on && !wall_share(model, rows.own[t], filter, on, (i, part) => add(rows.of_sample[i], part)))
 			add(rows.bare[0][t], on);
-	}
+	});
 	return ns;
 }

@@ -30,14 +30,14 @@ const marks_quantile = (lengths, share) => lengths[Math.ceil(share * lengths.len
 // A row for each name, in the order in which they came: group, name, is_span, count, unended, and of spans that ended
 // total, min, max, mean, median, p99 in nanoseconds.
 export function marks_summary(model, list) {
-	const { marks, spans, span_of } = model.marks, rows = new Map();
+	const { marks, spans } = model.marks, rows = new Map();
 	for (const i of list) {
 		if (marks.kind[i] === MARK_END)
 			continue;
-		const is_span = span_of[i] >= 0, group = marks.group[i], name = marks.name[i], row = map_get(rows, [is_span, group, name].join("\0"), () => ({ group, name, is_span, count: 0, unended: 0, lengths: [] }));
+		const s = marks.span[i] - 1, is_span = s >= 0, group = marks.group[i], name = marks.name[i], row = map_get(rows, [is_span, group, name].join("\0"), () => ({ group, name, is_span, count: 0, unended: 0, lengths: [] }));
 		row.count++;
-		if (is_span && spans.ended[span_of[i]])
-			row.lengths.push(spans.length[span_of[i]]);
+		if (spans.ended[s])
+			row.lengths.push(spans.length[s]);
 		else if (is_span)
 			row.unended++;
 	}
@@ -51,11 +51,11 @@ export function marks_summary(model, list) {
 
 // The contents of a lane: of one name its spans and moments in [from_us, to_us), each { from_us, to_us }.  The busiest names first.
 export function marks_lanes(model, most) {
-	const { marks, spans, span_of } = model.marks, lanes = new Map();
+	const { marks, spans } = model.marks, lanes = new Map();
 	for (let i = 0; i < marks.count; i++) {
 		if (marks.kind[i] === MARK_END)
 			continue;
-		const name = marks_name(marks, i), s = span_of[i], lane = map_get(lanes, name, () => ({ name, list: [], is_span: false })), from = spans.start[s] ?? marks.time[i];
+		const name = marks_name(marks, i), s = marks.span[i] - 1, lane = map_get(lanes, name, () => ({ name, list: [], is_span: false })), from = spans.start[s] ?? marks.time[i];
 		lane.is_span ||= s >= 0;
 		lane.list.push({ from_us: from / 1000, to_us: (from + (spans.length[s] ?? 0)) / 1000 });
 	}

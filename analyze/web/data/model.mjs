@@ -31,7 +31,7 @@ const MODEL_NAMES = {
 	objects: "path$ base$ build_id$",
 	frames: "name$ label$ line$ reason$ object:objects flags kind:8 row:frames",
 	nodes: "parent frame:frames",
-	tasks: "pid tid- samples comm$ label$ cgroup$ container$",
+	tasks: "pid tid- samples weight comm$ label$ cgroup$ container$",
 	samples: "time stack:samples.stacks",
 	"samples.stacks": "node:nodes end:65536",
 	"samples.cpus": "cpu- samples",
@@ -40,10 +40,10 @@ const MODEL_NAMES = {
 	waits: "weight task:tasks order- kind:waits.kinds stack:waits.stacks",
 	"waits.stacks": "node:nodes queue:nodes woken:nodes queue_woken:nodes where:frames end:65536 waker$",
 	"waits.kinds": "node:nodes queue:nodes kind:8 syscall:65536 queued key queue_key",
-	marks: "time- kind pid tid comm$ group$ name$ text$",
+	marks: "time- kind span:spans pid tid comm$ group$ name$ text$",
 	spans: "mark:marks start- length ended number",
 	processes: "pid parent start- end- flags threads exit- comm$ command$",
-	counters: "name$ title$ by$ groups lines",
+	counters: "name$ title$ by$ groups shown lines",
 	"counters.intervals": "from- length",
 	"counters.lines": "of$ group$ what$ key$ unit$ thousandths points left_out",
 	"counters.points": "interval:counters.intervals value-",
@@ -73,7 +73,7 @@ function model_resolve(tables) {
 			if (!list || Array.isArray(list) !== (name === "strings"))
 				refuse("table '" + name + "' has no column '" + column + "'");
 			if (other || (!sign && list instanceof Float64Array))
-				model_check(list, other ? Number(other) || (tables[other]?.count ?? 0) + (column === "where" || other === "nodes" || other === "waits.stacks" ? 1 : 0) : Infinity, column);
+				model_check(list, other ? Number(other) || (tables[other]?.count ?? 0) + (column === "where" || ["nodes", "spans", "waits.stacks"].includes(other) ? 1 : 0) : Infinity, column);
 			if (sign === "$")
 				table[column] = Array.from(list, (n) => tables.strings.text[n]);
 		}
@@ -151,34 +151,19 @@ function model_taken(table, threads) {
 // null: the page has none.
 function model_waits(tables) {
 	const { threads, pieces, waits } = tables, stacks = tables["waits.stacks"], kinds = tables["waits.kinds"];
-	if (!threads || !pieces || !waits || !stacks || !kinds)
+	if (!threads)
 		return null;
 	const made = model_threads(threads, pieces, waits);
 	return { threads: made, stacks, pieces: model_pieces(pieces, made), waits: model_taken(waits, made), kinds,
 		room: { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) } }; // for waits.mjs to count in
 }
 
-// ---- marks ----
-
-// time and start: nanoseconds since head.base_us.  span_of: by mark, the span that it begins or is; -1: none.
-function model_marks({ marks, spans }) {
-	if (!marks || !spans)
-		return null;
-	const span_of = new Int32Array(marks.count).fill(-1);
-	spans.mark.forEach((mark, i) => { span_of[mark] = i; });
-	return { marks, spans, span_of };
-}
-
-// ---- processes ----
-
-export const PROCESS_WAS_THERE = 1, PROCESS_ENDED = 2;
-
 // ---- counters ----
 
 // Lines by table, each with points { from_us, to_us, value } by time.
 function model_counters(tables) {
 	const [table, intervals, lines, points] = ["", ".intervals", ".lines", ".points"].map((part) => tables["counters" + part]), list = [];
-	if (!table || !intervals || !lines || !points)
+	if (!table)
 		return null;
 	const line_of = model_firsts(table.lines, lines), point_of = model_firsts(lines.points, points), { from, length } = intervals;
 	table.name.forEach((name, t) => {
@@ -209,5 +194,5 @@ export async function model_load(head_text, block) {
 		tables[info.name] = await model_table(info, block(i));
 	const label_id = tables.frames?.label, { objects, frames, samples } = model_resolve(tables), tasks = model_tasks(tables.tasks, samples);
 	return { head, parts: head.parts, objects, nodes: model_nodes(tables.nodes), tasks, frames: { ...frames, label_id },
-		samples: model_samples(samples, tables["samples.cpus"], tables["samples.stacks"], tasks), waits: model_waits(tables), marks: model_marks(tables), processes: tables.processes || null, counters: model_counters(tables) };
+		samples: model_samples(samples, tables["samples.cpus"], tables["samples.stacks"], tasks), waits: model_waits(tables), marks: tables.marks ? { marks: tables.marks, spans: tables.spans } : null, processes: tables.processes || null, counters: model_counters(tables) };
 }

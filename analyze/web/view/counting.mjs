@@ -22,8 +22,7 @@ export function counting_make(app) {
 		["counter", ({ line }) => counters_name(line)],
 		["value", ({ line, point }) => counters_value(point.value, line.unit), "number"],
 	] });
-	const note = tables.name.map((name, t) => [tables.groups[t], new Set(lines.filter((line) => line.table === name).map((line) => line.of)).size, tables.title[t]])
-		.map(([all, own, title]) => (all > own ? "; " + title + ": the largest " + words_count(own) + " of " + words_count(all) : "")).join("");
+	const note = tables.title.map((title, t) => (tables.groups[t] > tables.shown[t] ? "; " + title + ": the largest " + words_count(tables.shown[t]) + " of " + words_count(tables.groups[t]) : "")).join("");
 	return { element: dom_section("counters", "Counters", null, sums.element, table.element, command.line), update: () => counting_count(app, { sums, table, command, note }) };
 }
 

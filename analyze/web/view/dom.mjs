@@ -23,7 +23,7 @@ export function dom_section(name, title, tools, ...children) {
 
 // A bar as wide as the part of all.
 export function dom_bar(kind, part, all) {
-	const bar = el("span." + kind, { "aria-hidden": "true" });
+	const bar = el("span." + kind, DOM_HIDDEN);
 	bar.style.width = (all ? 100 * part / all : 0) + "%";
 	return bar;
 }
@@ -31,7 +31,7 @@ export function dom_bar(kind, part, all) {
 // Kinds, each with its swatch and its text.
 export function dom_legend(label, kinds, kind_class) {
 	return el("ul.legend", { "aria-label": label }, ...kinds.map(([kind, text]) => {
-		const swatch = el("span.swatch " + kind_class + kind, { "aria-hidden": "true" });
+		const swatch = el("span.swatch " + kind_class + kind, DOM_HIDDEN);
 		if (kind_class === "kind-")
 			swatch.style.backgroundColor = "var(--kind-" + kind + ")";
 		return el("li", swatch, text);
@@ -45,7 +45,7 @@ export function dom_command() {
 		set: (lacks, make) => { code.textContent = lacks ? "No one command selects this: " + lacks + "." : make(); } };
 }
 
-export const dom_tip_make = () => el("div.tip", { hidden: "", "aria-hidden": "true" });
+export const dom_tip_make = () => el("div.tip", { hidden: "", ...DOM_HIDDEN });
 
 // Puts the text of a point beside it, within the element that tip is in: on the side that has more room.  It is laid out once with all else that
 // changes in the frame.
@@ -58,12 +58,6 @@ export function dom_tip(tip, outer, event, text) {
 		tip.style.right = is_right ? box.width - x + 14 + "px" : "";
 		tip.style.top = y + 18 + "px";
 	});
-}
-
-// A text that stays the same is not set again, for which the browser would lay out the page.
-export function dom_text(element, text) {
-	if (element.textContent !== text)
-		element.textContent = text;
 }
 
 // Sizes a canvas to its place on the screen, dot for dot, and returns its context in CSS pixels, with the font of names.
@@ -84,4 +78,16 @@ export function dom_canvas(canvas, width, height) {
 // Keys with these are the browser's own.
 export const dom_is_shortcut = ({ ctrlKey, altKey, metaKey }) => ctrlKey || altKey || metaKey;
 
-export const dom_color = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+// The page's colours of these names, with "-" between words, by name.
+export function dom_colors(names) {
+	const style = getComputedStyle(document.documentElement);
+	return Object.fromEntries(names.split(" ").map((name) => [name, style.getPropertyValue("--" + name).trim()]));
+}
+
+export function dom_fill(context, color, x, y, width, height) {
+	context.fillStyle = color;
+	context.fillRect(x, y, width, height);
+}
+
+// For elements whose contents stand elsewhere as text.
+export const DOM_HIDDEN = { "aria-hidden": "true" };

@@ -2,7 +2,7 @@
 // flame - the graph of calls: a canvas for eyes, and beside it a tree that screen readers and keys walk
 import { changes_interval, changes_ratio } from "./changes.mjs";
 import { COMPARE_RESULTS } from "../count/compare.mjs";
-import { dom_canvas, dom_color, dom_is_shortcut, dom_tip, dom_tip_make, el } from "./dom.mjs";
+import { DOM_HIDDEN, dom_canvas, dom_colors, dom_fill, dom_is_shortcut, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { KINDS, kinds_of } from "../data/kinds.mjs";
 import { link_names, link_names_of } from "../data/link.mjs";
 import { layout_chart, layout_find, layout_graph, layout_thread, layout_turn } from "../count/layout.mjs";
@@ -16,7 +16,7 @@ const FLAME_ROW = 18, FLAME_FONT = 11.5, FLAME_TEXT_LEAST = 24, FLAME_ITEMS = 24
 export function flame_make(app) {
 	/** @type {any} */
 	const flame = { app, current: 0, tip: dom_tip_make(), note: el("p.quiet", { role: "status" }),
-		canvas: el("canvas", { "aria-hidden": "true",
+		canvas: el("canvas", { ...DOM_HIDDEN,
 			onpointermove: (event) => flame_hover(flame, event, flame_at(flame, event)),
 			onpointerleave: (event) => flame_hover(flame, event, null),
 			onclick: (event) => flame_click(flame, event),
@@ -37,10 +37,10 @@ export function flame_update(flame) {
 	if (flame.current >= tree.count || !total[flame.current])
 		flame.current = zoom;
 	flame.layout = flame_chart(flame, width) || layout_graph(tree, total, zoom, width, app.view.place === "weight");
-	if (flame_is_turned(app))
+	if (app.view.root === "bottom")
 		flame.layout = layout_turn(flame.layout, tree.deepest + 1);
 	flame.at = flame_first(flame, flame.current, when?.[0]);
-	const high = flame.layout.rows * FLAME_ROW, turned = flame_is_turned(app) && high;
+	const high = flame.layout.rows * FLAME_ROW, turned = app.view.root === "bottom" && high;
 	flame.space.style.height = high + "px";
 	// As high as the deepest stack, whatever is selected, so that nothing jumps below.
 	flame.scroll.style.height = (tree.deepest + 1) * FLAME_ROW + 4 + "px";
@@ -50,9 +50,6 @@ export function flame_update(flame) {
 	flame.colors = null;
 	flame_draw(flame);
 }
-
-// The root is at the bottom.
-const flame_is_turned = ({ view }) => view.root === "bottom";
 
 // Where the node is shown at a moment, else first.
 function flame_first({ layout }, node, us = -1) {
@@ -71,21 +68,13 @@ function flame_chart(flame, width) {
 	return list && layout_chart(app.model, app.tree, list, range, width);
 }
 
-function flame_colors() {
-	const colors = { text: dom_color("--text"), gap: dom_color("--ground"), thin: dom_color("--kind-noname"),
-		mark: dom_color("--match"), edge: dom_color("--frame-edge"), focus: dom_color("--focus") };
-	for (const [kind] of [...KINDS, ["grown"], ["shrunk"]])
-		colors[kind] = dom_color("--kind-" + kind);
-	return colors;
-}
-
 function flame_draw(flame) {
 	const { layout, at } = flame;
 	if (!layout)
 		return;
 	const width = flame.scroll.clientWidth, height = Math.min(flame.scroll.clientHeight, layout.rows * FLAME_ROW);
 	const context = dom_canvas(flame.canvas, width, height), top = flame.scroll.scrollTop;
-	flame.colors ||= flame_colors();
+	flame.colors ||= dom_colors("text ground match frame-edge focus kind-grown kind-shrunk " + KINDS.map(([kind]) => "kind-" + kind).join(" "));
 	flame.character = context.measureText("m").width || 7;
 	const first = Math.floor(top / FLAME_ROW), last = Math.ceil((top + height) / FLAME_ROW);
 	for (const place of layout.frames)
@@ -99,33 +88,32 @@ function flame_draw(flame) {
 }
 
 function flame_fill(context, color, x, y, width, height) {
-	context.fillStyle = color;
 	const at = Math.round(x);
-	context.fillRect(at, y, Math.max(1, Math.round(x + width) - at), height);
+	dom_fill(context, color, at, y, Math.max(1, Math.round(x + width) - at), height);
 }
 
 // A picture has thousands: nothing is made for one.
 function flame_frame(flame, context, place, y) {
 	const { app, colors } = flame, { tree, zoom } = app, { node, x } = place, width = Math.max(0.5, place.width - 1), high = FLAME_ROW - 1;
 	if (node < 0)
-		return flame_fill(context, colors.thin, x, y, width, high);
+		return flame_fill(context, colors["kind-noname"], x, y, width, high);
 	const frame = tree.frame[node], change = app.changed ? flame_change(app, frame) : "", kind = change || kinds_of(app.model, frame)[0], hit = app.hits && app.hits[frame];
 	const faded = tree.depth[node] <= tree.depth[zoom] && node && node !== zoom;
 	if (faded)
 		context.globalAlpha = 0.55;
-	flame_fill(context, hit ? colors.mark : colors[kind], x, y, width, high);
+	flame_fill(context, hit ? colors.match : colors["kind-" + kind], x, y, width, high);
 	if (kind === "kernel" && width > 4) // not by colour alone
-		flame_fill(context, colors.edge, x, y, 2, high);
-	if (change === "shrunk" && flame_changed(app, frame).ratio === 0) // hatched: it is gone
+		flame_fill(context, colors["frame-edge"], x, y, 2, high);
+	if (change === "shrunk" && app.changed[frame].ratio === 0) // hatched: it is gone
 		for (let at = x + 2; at < x + width; at += 6)
-			flame_fill(context, colors.edge, at, y, 1, high);
+			flame_fill(context, colors["frame-edge"], at, y, 1, high);
 	if (kind === "wait")
-		flame_fill(context, colors.edge, x, y, width, 2);
+		flame_fill(context, colors["frame-edge"], x, y, width, 2);
 	if (faded)
 		context.globalAlpha = 1;
 	if (place.width >= FLAME_TEXT_LEAST) {
 		const sign = change === "grown" ? "\u25b2 " : change === "shrunk" ? "\u25bc " : "";
-		context.fillStyle = hit ? colors.gap : colors.text;
+		context.fillStyle = hit ? colors.ground : colors.text;
 		context.fillText(words_fit(sign + tree_name(app.model, app.tree, node), Math.floor((width - 8) / flame.character)), x + 5, y + FLAME_ROW / 2);
 	}
 	if (flame.hover === place) {
@@ -140,8 +128,7 @@ const FLAME_HIGHEST = 16000;
 
 export function flame_picture(flame) {
 	const { layout, colors, scroll } = flame, canvas = el("canvas"), width = scroll.clientWidth, height = Math.min(FLAME_HIGHEST, layout.rows * FLAME_ROW), context = dom_canvas(canvas, width, height);
-	context.fillStyle = colors.gap;
-	context.fillRect(0, 0, width, height);
+	dom_fill(context, colors.ground, 0, 0, width, height);
 	for (const place of layout.frames)
 		flame_frame(flame, context, place, place.row * FLAME_ROW);
 	return canvas;
@@ -150,7 +137,7 @@ export function flame_picture(flame) {
 // The same as text: what draws on a canvas writes elements.
 export function flame_svg(flame) {
 	const list = [], safe = (text) => text.replace(/[&<>"\u0000-\u001f]/g, (c) => "&#" + Math.max(32, c.charCodeAt(0)) + ";");
-	const width = flame.scroll.clientWidth, height = flame.layout.rows * FLAME_ROW, pen = { globalAlpha: 1, fillStyle: flame.colors.gap, strokeRect: () => {},
+	const width = flame.scroll.clientWidth, height = flame.layout.rows * FLAME_ROW, pen = { globalAlpha: 1, fillStyle: flame.colors.ground, strokeRect: () => {},
 		fillRect: (x, y, w, h) => list.push(`<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${pen.fillStyle}" opacity="${pen.globalAlpha}"/>`),
 		fillText: (text, x, y) => list.push(`<text x="${x.toFixed(1)}" y="${y + 4}" fill="${pen.fillStyle}">${safe(text)}</text>`) };
 	list.push(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="monospace" font-size="${FLAME_FONT}">`);
@@ -165,11 +152,9 @@ export function flame_svg(flame) {
 
 // The result of two compared ranges for a frame's function: "grown", "shrunk", "noname": not more than chance; "": it is of none.
 function flame_change(app, frame) {
-	const row = flame_changed(app, frame);
+	const row = app.changed?.[frame];
 	return frame < 0 ? "" : !row || row.result < 2 ? "noname" : row.ratio > 1 ? "grown" : "shrunk";
 }
-
-const flame_changed = ({ changed }, frame) => changed?.[frame];
 
 // ---- the mouse ----
 
@@ -221,7 +206,7 @@ const flame_when = ({ layout: { us } }, place) => us && place?.node ? [us(place.
 export function flame_text(flame, node, place) {
 	if (node < 0)
 		return "frames too narrow to draw: zoom in to see them";
-	const { app } = flame, { model, tree, total, self, counted } = app, frame = tree.frame[node], row = flame_changed(app, frame), time = flame_when(flame, place);
+	const { app } = flame, { model, tree, total, self, counted } = app, frame = tree.frame[node], row = app.changed?.[frame], time = flame_when(flame, place);
 	return [tree_name(model, tree, node), frame < 0 ? "" : model.objects.base[model.frames.object[frame]], time ? "at " + words_moment(time[0], 1) + " for " + words_length(time[1] - time[0]) : "",
 		words_percent(total[node], counted.sum), words_weight(total[node], app.measure.unit), row ? "function " + words_percent(row.share[0], 1) + " before and " + words_percent(row.share[1], 1) + " after: " +
 			changes_ratio(row.ratio) + " (" + changes_interval(row) + ")" : "", row ? COMPARE_RESULTS[row.result] : "", self[node] ? words_percent(self[node], counted.sum) + " itself" : ""].filter((text) => text).join(", ");

@@ -8,8 +8,8 @@ import { dom_button, dom_command, dom_section } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
 export function marking_make(app) {
-	const { model } = app, { marks, spans, span_of } = model.marks, length = (ns) => (ns === undefined ? "-" : words_length(ns / 1000)), called = ({ group, name }) => group + "/" + name;
-	const of = (i) => spans.mark[span_of[i]] ?? i, ended = (i) => (spans.ended[span_of[i]] ? spans.length[span_of[i]] : undefined);
+	const { model } = app, { marks, spans } = model.marks, span = (i) => marks.span[i] - 1, length = (ns) => (ns === undefined ? "-" : words_length(ns / 1000)), called = ({ group, name }) => group + "/" + name;
+	const of = (i) => spans.mark[span(i)] ?? i, ended = (i) => (spans.ended[span(i)] ? spans.length[span(i)] : undefined);
 	const choose = (row, text, not_during) => dom_button(text, () => app.change({ during: called(row), not_during }), (not_during ? "all times but those of " : "all times of ") + called(row));
 	const sums = table_make({ label: "Marks by name", first: 100, columns: [
 		["mark", (row) => called(row) + (row.unended ? " (" + words_count(row.unended) + " without an end)" : ""), "code"],
@@ -22,7 +22,7 @@ export function marking_make(app) {
 		["thread", (i) => marks.comm[i] + " " + marks.tid[i]],
 		["kind", (i) => marks_kind(marks, i)],
 		["length", (i) => length(ended(i)), "number"],
-		["mark", (i) => (marks.name[of(i)] ? called({ group: marks.group[of(i)], name: marks.name[of(i)] }) : "") + (span_of[i] >= 0 ? "#" + spans.number[span_of[i]] : ""), "code"],
+		["mark", (i) => (marks.name[of(i)] ? called({ group: marks.group[of(i)], name: marks.name[of(i)] }) : "") + (marks.span[i] ? "#" + spans.number[span(i)] : ""), "code"],
 		["text", (i) => marks.text[i]],
 	] });
 	const commands = [["marks", "--summary"], ["marks"]].map((words) => ({ ...dom_command(), words }));
@@ -36,6 +36,6 @@ export function marking_make(app) {
 }
 
 function marking_select(app, i) {
-	const { marks, spans, span_of } = app.model.marks, s = span_of[i], from = spans.start[s] ?? marks.time[i], to = from + (spans.length[s] ?? 0);
+	const { marks, spans } = app.model.marks, s = marks.span[i] - 1, from = spans.start[s] ?? marks.time[i], to = from + (spans.length[s] ?? 0);
 	app.select(from / 1000, Math.floor(to / 1000) + 1);
 }

@@ -2,7 +2,7 @@
 // overview - which threads ran when, as heat; dragging over it selects time
 import { changes_baseline } from "./changes.mjs";
 import { counters_at, counters_chosen, counters_id, counters_name, counters_summary, counters_value } from "../data/counters.mjs";
-import { dom_button, dom_canvas, dom_color, dom_is_shortcut, dom_legend, dom_tip, dom_tip_make, el } from "./dom.mjs";
+import { DOM_HIDDEN, dom_button, dom_canvas, dom_colors, dom_fill, dom_is_shortcut, dom_legend, dom_tip, dom_tip_make, el } from "./dom.mjs";
 import { filter_join_times } from "../data/filter.mjs";
 import { link_names_of, link_range } from "../data/link.mjs";
 import { HEAT_ROWS, heat_cells, heat_row } from "../count/heat.mjs";
@@ -17,7 +17,7 @@ const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL =
 export function overview_make(app) {
 	/** @type {any} */
 	const overview = { app, open: new Set(), rows: [], tip: dom_tip_make(), labels: el("ul.overview-labels"),
-		veil: el("div.overview-veil", { "aria-hidden": "true" }), legend: dom_legend("States of threads", STATES, "state-"), canvas: el("canvas", { "aria-hidden": "true",
+		veil: el("div.overview-veil", DOM_HIDDEN), legend: dom_legend("States of threads", STATES, "state-"), canvas: el("canvas", { ...DOM_HIDDEN,
 			onpointerdown: (event) => overview_begin(overview, event),
 			onpointermove: (event) => overview_move(overview, event),
 			onpointerup: () => {
@@ -36,7 +36,7 @@ export function overview_make(app) {
 // After filters (but for time), open rows or the size have changed.
 export function overview_update(overview) {
 	const { app, open } = overview, { model, sampled, hits } = app, { nodes } = model;
-	const rows = HEAT_ROWS[app.view.rows](model, app.task_weights, open), top = overview.all ? rows : overview_busiest(rows);
+	const rows = HEAT_ROWS[app.view.rows](model, open), top = overview.all ? rows : overview_busiest(rows);
 	overview.rows = [heat_row({ name: "all CPUs", level: -1, weight: app.sampled_sum, tasks: list_numbers(model.tasks.count) }), ...top, ...overview_lanes(app), ...overview_lines(app)];
 	overview_labels(overview, rows.length - top.length);
 	overview.width = Math.max(100, overview.picture.clientWidth);
@@ -156,8 +156,7 @@ function overview_heat(context, { rows, columns, cells, found, width }, row, y, 
 		const value = cells[r * columns + c], share = Math.min(1, value / colors.most[r ? 1 : 0]), h = Math.max(2, share * (OVERVIEW_ROW - 3));
 		const bar = (alpha, color, high) => {
 			context.globalAlpha = alpha;
-			context.fillStyle = color;
-			context.fillRect(c * cell, y + OVERVIEW_ROW - 1 - high, cell, high);
+			dom_fill(context, color, c * cell, y + OVERVIEW_ROW - 1 - high, cell, high);
 		};
 		if (value)
 			bar(0.35 + 0.65 * share, colors.heat, h);
@@ -169,29 +168,28 @@ function overview_heat(context, { rows, columns, cells, found, width }, row, y, 
 // Parts that do not change with the selected time are painted once.
 function overview_paint(overview) {
 	const { rows, columns, cells, width, canvas } = overview, height = OVERVIEW_AXIS + rows.length * OVERVIEW_ROW, context = dom_canvas(canvas, width, height);
-	const lanes = [dom_color("--panel"), dom_color("--ground")], mark = dom_color("--mark"), state = dom_color("--frame-edge"), most = (list) => list.reduce((a, b) => Math.max(a, b), 1);
-	// The fullest cell of all CPUs, and of all other rows.
-	const colors = { heat: dom_color("--heat"), match: dom_color("--match"), most: [most(cells.subarray(0, columns)), most(cells.subarray(columns))] };
+	const most = (list) => list.reduce((a, b) => Math.max(a, b), 1);
+	// most: the fullest cell of all CPUs, and of all other rows.
+	/** @type {any} */
+	const colors = { ...dom_colors("panel ground mark frame-edge heat match line quiet"), most: [most(cells.subarray(0, columns)), most(cells.subarray(columns))] };
 	rows.forEach((row, r) => {
 		const y = OVERVIEW_AXIS + r * OVERVIEW_ROW;
 		context.globalAlpha = 1;
-		context.fillStyle = lanes[r % 2];
-		context.fillRect(0, y, width, OVERVIEW_ROW);
-		context.fillStyle = row.strip ? state : mark;
+		dom_fill(context, r % 2 ? colors.ground : colors.panel, 0, y, width, OVERVIEW_ROW);
+		context.fillStyle = row.strip ? colors["frame-edge"] : colors.mark;
 		(row.lane ? overview_lane : row.line ? overview_line : row.strip ? overview_strip : overview_heat)(context, overview, row, y, colors);
 	});
 	context.globalAlpha = 1;
-	overview_axis(context, overview, height);
+	overview_axis(context, overview, height, colors);
 }
 
 // Moments since the first sample; of two captures since that of each, and where it begins its name.
-function overview_axis(context, { app: { model, span_us }, from, to, width }, height) {
-	const step = words_step(to - from, Math.max(2, width / 110)), line = dom_color("--line"), quiet = dom_color("--quiet");
+function overview_axis(context, { app: { model, span_us }, from, to, width }, height, { line, quiet }) {
+	const step = words_step(to - from, Math.max(2, width / 110));
 	for (const { from_us: zero, to_us, head } of model.parts || [{ from_us: 0, to_us: span_us }])
 		for (let us = zero + Math.ceil(Math.max(0, from - zero) / step) * step; us <= Math.min(to, to_us); us += step) {
 			const x = (us - from) / (to - from) * width, begins = head && us === zero;
-			context.fillStyle = line;
-			context.fillRect(Math.round(x), begins ? 0 : OVERVIEW_AXIS - 6, begins ? 2 : 1, height);
+			dom_fill(context, line, Math.round(x), begins ? 0 : OVERVIEW_AXIS - 6, begins ? 2 : 1, height);
 			context.fillStyle = quiet;
 			if (x < width - 50 && (us < to_us || !head))
 				context.fillText(begins ? words_fit(head.file, 12) : words_moment(us - zero, step), x + 3, OVERVIEW_AXIS / 2);

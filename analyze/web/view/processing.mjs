@@ -3,10 +3,11 @@
 import { processes_exit, processes_table } from "../count/processes.mjs";
 import { command_lacks, command_line } from "../data/command.mjs";
 import { list_by_text } from "../data/lists.mjs";
-import { PROCESS_ENDED, PROCESS_WAS_THERE } from "../data/model.mjs";
 import { words_count, words_length, words_moment, words_weight } from "../data/words.mjs";
 import { dom_button, dom_command, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
+
+const PROCESS_WAS_THERE = 1, PROCESS_ENDED = 2;
 
 export function processing_make(app) {
 	const { model } = app, { processes: p } = model, command = dom_command(), weight = (n) => words_weight(n, model.head.weight), time = (ns) => words_length(ns / 1000), moment = (us) => words_moment(us, 1000);

@@ -9,7 +9,7 @@ import { command_lacks, command_line } from "../data/command.mjs";
 import { model_part } from "../data/model.mjs";
 import { list_sum } from "../data/lists.mjs";
 import { words_count, words_length, words_moment, words_percent } from "../data/words.mjs";
-import { dom_bar, dom_button, dom_command, dom_section, el } from "./dom.mjs";
+import { DOM_HIDDEN, dom_bar, dom_button, dom_command, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
 const WAITING_MOST = 3;
@@ -48,7 +48,7 @@ const waiting_seconds = (us) => (us / 1e6).toFixed(6) + " s";
 function waiting_account(name, parts) {
 	const us = states_round(parts.map(([, , ns]) => ns)), all = list_sum(us);
 	const words = parts.map(([, text], i) => text + " " + waiting_seconds(us[i]) + " (" + words_percent(us[i], all) + ")").filter((_, i) => us[i]);
-	return [el("div.sum", { "aria-hidden": "true" }, ...parts.map(([kind], i) => dom_bar(kind, us[i], all))), el("p", name + " = " + waiting_seconds(all) + (words.length ? ": " : "") + words.join(", "))];
+	return [el("div.sum", DOM_HIDDEN, ...parts.map(([kind], i) => dom_bar(kind, us[i], all))), el("p", name + " = " + waiting_seconds(all) + (words.length ? ": " : "") + words.join(", "))];
 }
 
 const waiting_most = ({ waiter, total_ns, woken_by, ...row }) => waiter + " for " + waits_reason(row) + " " + words_length(total_ns / 1000) + (woken_by ? " (ended by " + woken_by + ")" : "");

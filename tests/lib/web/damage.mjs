@@ -12,7 +12,7 @@ import { filter_all, filter_make, filter_ranges } from "../../../analyze/web/dat
 import { folded_text } from "../../../analyze/web/count/folded.mjs";
 import { functions_outermost, functions_table } from "../../../analyze/web/count/functions.mjs";
 import { count_by_stack } from "../../../analyze/web/count/count.mjs";
-import { HEAT_ROWS, heat_cells, heat_tasks } from "../../../analyze/web/count/heat.mjs";
+import { HEAT_ROWS, heat_cells } from "../../../analyze/web/count/heat.mjs";
 import { kinds_of } from "../../../analyze/web/data/kinds.mjs";
 import { layout_graph } from "../../../analyze/web/count/layout.mjs";
 import { marks_lanes, marks_selected, marks_summary } from "../../../analyze/web/data/marks.mjs";
@@ -108,7 +108,7 @@ function count_all(model) {
 		if (name === "off-cpu" && model.waits)
 			waits_table(model, measure.rows, filter);
 	}
-	heat_cells(model, sampled, HEAT_ROWS.program(model, heat_tasks(model), new Set()), 300, ...range);
+	heat_cells(model, sampled, HEAT_ROWS.program(model, new Set()), 300, ...range);
 	for (let frame = 0; frame < model.frames.count; frame++)
 		kinds_of(model, frame);
 	if (model.waits) {

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 import { bytes_from_base64, bytes_inflate, bytes_signed, bytes_texts, bytes_varints } from "../../../analyze/web/data/bytes.mjs";
 import { count_slots } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_join_times, filter_make } from "../../../analyze/web/data/filter.mjs";
-import { HEAT_ROWS, heat_cells, heat_tasks } from "../../../analyze/web/count/heat.mjs";
+import { HEAT_ROWS, heat_cells } from "../../../analyze/web/count/heat.mjs";
 import { layout_chart, layout_find, layout_graph, layout_thread } from "../../../analyze/web/count/layout.mjs";
 import { link_read, link_view, link_write } from "../../../analyze/web/data/link.mjs";
 import { measure_make } from "../../../analyze/web/count/measure.mjs";
@@ -169,13 +169,13 @@ assert.ok(cut.deepest <= 3);
 assert.equal([...cut.frame].some((frame) => frame < -1 && cut.groups[-2 - frame] === "[further callers]"), model.nodes.depth.some((depth) => depth > 1));
 assert.ok(!tree_grow(model, model.samples, "comm", true, 1e9).frame.includes(-2 - (cut.groups.length - 1)));
 
-const weights = heat_tasks(model), span = model.head.span_us + 1;
+const span = model.head.span_us + 1;
 for (const rows_of of Object.values(HEAT_ROWS)) {
-	const rows = rows_of(model, weights, new Set()), cells = heat_cells(model, all, rows, 50, 0, span);
+	const rows = rows_of(model, new Set()), cells = heat_cells(model, all, rows, 50, 0, span);
 	assert.equal(rows.reduce((a, row) => a + row.weight, 0), sum);
 	assert.equal(cells.reduce((a, b) => a + b, 0), sum);
 }
-const open = HEAT_ROWS.program(model, weights, { has: () => true });
+const open = HEAT_ROWS.program(model, { has: () => true });
 for (const row of open) {
 	const { comms = [], pids = [], tids = [] } = row.selects;
 	assert.equal(count_stacks(model, filter_make(model, { ...filter_all(), comms, pids, tids })).sum, row.weight, row.id);

@@ -28,7 +28,8 @@ struct work {
 	struct push_http *http;
 	const struct push_target *target;
 	const struct push_fleet_ask *ask;
-	char *where; /* owned: the condition of the samples */
+	const char *table, *time; /* of the samples: with FINAL, if need be, and its column */
+	char *where;              /* owned: the condition of the samples */
 	struct push_fleet *out;
 	struct stack *stacks; /* by id */
 	size_t stack_count, stack_capacity;
@@ -70,9 +71,9 @@ static int make_where(struct work *w)
 
 	if (!err)
 		fprintf(to,
-			"event = %s AND t >= toDateTime(%" PRIu64 ") AND t <= toDateTime(%" PRIu64
+			"event = %s AND %s >= toDateTime(%" PRIu64 ") AND %s <= toDateTime(%" PRIu64
 			")",
-			event, a->from_s, a->to_s);
+			event, w->time, a->from_s, w->time, a->to_s);
 	if (!err)
 		err = put_matches(to, "service", a->services, a->service_count, "^(", ")$");
 	if (!err)
@@ -299,7 +300,7 @@ static int add_other(struct work *w, char *line)
 	return err;
 }
 
-#define OF_STACKS "WHERE stack IN (SELECT stack FROM %s.ebprec_samples WHERE %s)"
+#define OF_STACKS "WHERE stack IN (SELECT stack FROM %s.%s WHERE %s)"
 
 static int read_all(struct work *w)
 {
@@ -310,14 +311,14 @@ static int read_all(struct work *w)
 		err = ask_rows(w, add_stack,
 			       "SELECT stack, any(frames) FROM %s.ebprec_stacks " OF_STACKS
 			       " GROUP BY stack FORMAT TSV",
-			       db, db, w->where);
+			       db, db, w->table, w->where);
 	if (!err)
 		err = ask_rows(
 			w, add_frame,
 			"SELECT frame, toUInt8(any(kind)), any(is_inlined), argMax(why, ver), "
 			"argMax(name, ver) FROM %s.ebprec_frames WHERE frame IN (SELECT arrayJoin(frames) FROM "
 			"%s.ebprec_stacks " OF_STACKS ") GROUP BY frame FORMAT TSV",
-			db, db, db, w->where);
+			db, db, db, w->table, w->where);
 	if (err)
 		return err;
 	if (w->stack_count)
@@ -325,13 +326,12 @@ static int read_all(struct work *w)
 	if (w->frame_count)
 		qsort(w->frames, w->frame_count, sizeof(*w->frames), by_id);
 	err = ask_rows(w, add_sum,
-		       "SELECT sum(%s) AS s, stack, comm FROM %s.ebprec_samples WHERE %s "
+		       "SELECT sum(%s) AS s, stack, comm FROM %s.%s WHERE %s "
 		       "GROUP BY stack, comm ORDER BY s DESC, stack, comm LIMIT %zu FORMAT TSV",
-		       what, db, w->where, w->ask->most_stacks);
+		       what, db, w->table, w->where, w->ask->most_stacks);
 	if (!err)
-		err = ask_rows(w, add_other,
-			       "SELECT sum(%s) FROM %s.ebprec_samples WHERE %s FORMAT TSV", what,
-			       db, w->where);
+		err = ask_rows(w, add_other, "SELECT sum(%s) FROM %s.%s WHERE %s FORMAT TSV", what,
+			       db, w->table, w->where);
 	/* Each label has a kind. */
 	if (!err && string_table_count(w->out->names))
 		err = w->out->kind_count < string_table_count(w->out->names)
@@ -346,7 +346,13 @@ int push_fleet_read(struct push_http *h, const struct push_target *t,
 		    char words[PUSH_WORDS_BYTES])
 {
 	struct push_fleet f = { 0 };
-	struct work w = { .http = h, .target = t, .ask = ask, .out = &f, .words = words };
+	struct work w = { .http = h,
+			  .target = t,
+			  .ask = ask,
+			  .table = ask->hourly ? "ebprec_hour FINAL" : "ebprec_samples",
+			  .time = ask->hourly ? "hour" : "t",
+			  .out = &f,
+			  .words = words };
 	int err = string_table_new(&f.names);
 
 	if (!err)

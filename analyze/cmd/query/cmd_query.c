@@ -21,6 +21,7 @@
 #include "format/text/duration_text.h"
 
 #define LAST_DEFAULT "1h"
+#define TREE_PERCENT 0.1 /* as reports have it */
 
 struct query_opts {
 	const char *spool, *last, *since, *until, *diff_before;
@@ -46,6 +47,8 @@ static const struct option own_options[] = {
 	  "of a database in place of a spool: clickhouse://HOST/DATABASE" },
 	{ OPT_LIST, 0, "host", "REGEX", AT(fleet.hosts), 0, 0,
 	  "with --from: only hosts of such a name (repeatable)" },
+	{ OPT_FLAG, 0, "hourly", NULL, AT(fleet.hourly), 0, 0,
+	  "with --from: of the hours that begin in this time, from the hourly table, which is small" },
 	{ OPT_STRING, 0, "token-file", "FILE", AT(fleet.token), 0, 0,
 	  "with --from: the secret of the database (mode 0600)" },
 	{ OPT_STRING, 0, "ca", "FILE", AT(fleet.ca), 0, 0,
@@ -67,10 +70,13 @@ static const struct option own_options[] = {
 #define NOT_OF_DIFF "svg " NOT_OF_DIFF_BUT_SVG
 
 /* Those that a database has no answer to. */
-#define NOT_OF_FLEET                                                                           \
-	NOT_OF_DIFF_BUT_SVG                                                                    \
-	" diff-before spool services input html html-limit sort min-percent pid tid cpu comm " \
-	"cgroup container dso symbol parent idle kernel-threads hide service-rules symfs "     \
+#define NOT_OF_FLEET_DIFF "svg folded tree min-percent max-depth"
+#define NOT_OF_FLEET                                                                            \
+	"brief baseline html-view html-waits with-capture bottom-up callers callees annotate "  \
+	"asm source-dir process call-graph lines threads children fold-recursion system "       \
+	"categories off-cpu wakers waits wall of annotations symbols-report csv period during " \
+	"between spool services input html html-limit sort pid tid cpu comm "                   \
+	"cgroup container dso symbol parent idle kernel-threads hide service-rules symfs "      \
 	"debug-dir debuginfod"
 
 /* Its own options and those of a report, behind each other; owned.  NULL: no memory. */
@@ -354,7 +360,7 @@ static int ask_fleet(struct query *q)
 {
 	const struct report_opts *r = &q->opts.report;
 	const struct query_opts usual = { .report = REPORT_OPTS_DEFAULTS };
-	const struct query_fleet_ask ask = {
+	struct query_fleet_ask ask = {
 		.usage = &q->usage,
 		.opts = &q->opts.fleet,
 		.services = &r->pick.services,
@@ -362,15 +368,29 @@ static int ask_fleet(struct query *q)
 		.weight = r->pick.weight,
 		.svg = r->svg,
 		.folded = r->folded,
+		.tree = r->tree,
+		.min_percent = r->json ? 0 : TREE_PERCENT,
+		.max_depth = r->max_depth,
 		.json = r->json != NULL,
 		.quiet = r->quiet,
 	};
 	struct time_span span;
 	int status;
 
-	if (!usage_has_none(&q->usage, &q->opts, &usual, NOT_OF_FLEET, "--from"))
+	if (!usage_has_none(&q->usage, &q->opts, &usual, NOT_OF_FLEET, "--from") ||
+	    (q->opts.diff_before && !usage_has_none(&q->usage, &q->opts, &usual, NOT_OF_FLEET_DIFF,
+						    "--from with --diff-before")))
 		return MESSAGE_USAGE;
+	if (q->opts.fleet.hourly && q->opts.fleet.hosts.count)
+		return usage_error(&q->usage, "--hourly has sums of all hosts: not with --host");
 	status = read_span(q, &span);
+	if (!status && r->min_percent)
+		status = pick_options_percent(r->min_percent, r->min_percent_name, &q->usage,
+					      &ask.min_percent);
+	if (!status && q->opts.diff_before)
+		status = read_length(q, "diff-before", q->opts.diff_before, &ask.before_ns);
+	if (!status && ask.before_ns > span.from_ns)
+		return usage_error(&q->usage, "--diff-before is longer ago than there is time");
 	return status ? status : query_fleet_run(&ask, &span);
 }
 

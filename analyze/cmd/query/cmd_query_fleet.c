@@ -8,98 +8,18 @@
 
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/secret_file.h"
+#include "analyze/cmd/query/cmd_query_tables.h"
 #include "analyze/out/message.h"
-#include "analyze/out/text_table.h"
 #include "analyze/push/fleet.h"
 #include "analyze/push/forms/forms.h"
+#include "analyze/out/terminal.h"
+#include "analyze/report/profile/callgraph.h"
 #include "analyze/report/profile/flame_svg.h"
 #include "analyze/report/profile/folded.h"
 
 #define NS_PER_SECOND 1000000000ull
 #define TIMEOUT_MS    120000
 #define MOST_STACKS   20000
-#define TABLE_ROWS    30
-
-/* ---- a table ---- */
-
-struct row {
-	uint32_t label;
-	uint64_t self, total;
-};
-
-static int by_self(const void *va, const void *vb, void *arg)
-{
-	const struct row *a = va, *b = vb;
-
-	if (a->self != b->self)
-		return a->self > b->self ? -1 : 1;
-	return strcmp(string_table_text(arg, a->label), string_table_text(arg, b->label));
-}
-
-/* Whether the label stands above a node, too: a recursion counts once. */
-static bool is_above(const struct calltree *t, uint32_t node)
-{
-	uint32_t label = t->nodes[node].label;
-
-	for (node = t->nodes[node].parent; node; node = t->nodes[node].parent)
-		if (t->nodes[node].label == label)
-			return true;
-	return false;
-}
-
-/* A row for each label; owned, NULL: no memory.  Comms, which are below the root, are no functions. */
-static struct row *make_rows(const struct push_fleet *f, size_t *count)
-{
-	const struct calltree *t = &f->tree;
-	struct row *rows = calloc(string_table_count(f->names) + 1, sizeof(*rows));
-	uint64_t *totals = calloc(t->count + 1, sizeof(*totals));
-
-	*count = string_table_count(f->names);
-	for (size_t i = 0; rows && i < *count; i++)
-		rows[i].label = (uint32_t)i;
-	for (size_t i = t->count; rows && totals && i-- > 1;) {
-		const struct calltree_node *n = &t->nodes[i];
-
-		totals[i] += n->self;
-		totals[n->parent] += totals[i];
-		if (n->parent == CALLTREE_ROOT && !n->self)
-			continue;
-		rows[n->label].self += n->self;
-		if (!is_above(t, (uint32_t)i))
-			rows[n->label].total += totals[i];
-	}
-	if (!totals) {
-		free(rows);
-		rows = NULL;
-	}
-	free(totals);
-	return rows;
-}
-
-static int print_table(const struct query_fleet_ask *ask, const struct push_fleet *f)
-{
-	static const char *const columns[] = { "function", "self", "total", "share" };
-	struct text_table *v;
-	size_t count;
-	struct row *rows = make_rows(f, &count);
-
-	if (!rows || text_table_open(stdout, ask->json, &v)) {
-		free(rows);
-		return -ENOMEM;
-	}
-	qsort_r(rows, count, sizeof(*rows), by_self, f->names);
-	text_table_begin(v, "functions", columns, 4);
-	for (size_t i = 0; i < count && rows[i].self && (ask->json || i < TABLE_ROWS); i++) {
-		text_table_row(v);
-		text_table_text(v, "function", string_table_text(f->names, rows[i].label));
-		text_table_number(v, "self", rows[i].self);
-		text_table_number(v, "total", rows[i].total);
-		text_table_percent(v, "share", rows[i].self, f->sum);
-	}
-	text_table_end(v);
-	free(rows);
-	return text_table_close(v);
-}
 
 /* ---- pictures ---- */
 
@@ -119,6 +39,18 @@ static int draw(void *arg, FILE *to)
 	return flame_svg_write(&d->fleet->tree, d->fleet->names, &style, to);
 }
 
+static int write_tree(const struct query_fleet_ask *ask, const struct push_fleet *f,
+		      const char *unit)
+{
+	struct callgraph_style style = { .weight = unit,
+					 .min_percent = ask->min_percent,
+					 .max_depth = ask->max_depth,
+					 .json = ask->json };
+
+	terminal_of(stdout, &style.look);
+	return query_tables_tree(f, &style);
+}
+
 static int write_answer(const struct query_fleet_ask *ask, const struct push_fleet *f,
 			const char *unit)
 {
@@ -129,8 +61,10 @@ static int write_answer(const struct query_fleet_ask *ask, const struct push_fle
 		err = cmd_write_output(ask->svg, draw, &d);
 	else if (ask->folded)
 		err = folded_write(&f->tree, f->names, 0, stdout);
+	else if (ask->tree)
+		err = write_tree(ask, f, unit);
 	else
-		err = print_table(ask, f);
+		err = query_tables_functions(f, ask->json);
 	if (err)
 		return message_cannot_write(ask->svg ? ask->svg : "standard output", err);
 	if (f->unknown)
@@ -156,6 +90,7 @@ static int read_fleet(const struct query_fleet_ask *ask, const struct push_targe
 		.from_s = span->from_ns / NS_PER_SECOND,
 		.to_s = span->to_ns / NS_PER_SECOND,
 		.most_stacks = MOST_STACKS,
+		.hourly = ask->opts->hourly,
 		.by_weight = ask->weight && strcmp(ask->weight, "samples") != 0,
 		.with_kinds = ask->svg,
 	};
@@ -177,10 +112,46 @@ static int read_fleet(const struct query_fleet_ask *ask, const struct push_targe
 	return err ? message_error("cannot ask '%s': %s", t->name, strerror(-err)) : 0;
 }
 
+static int show_fleet(const struct query_fleet_ask *ask, const struct push_target *t,
+		      const struct time_span *span)
+{
+	bool is_weight = ask->weight && strcmp(ask->weight, "samples") != 0;
+	struct push_fleet f;
+	int status = read_fleet(ask, t, span, &f);
+
+	if (status)
+		return status;
+	status = write_answer(ask, &f, is_weight ? ask->weight : "samples");
+	push_fleet_done(&f);
+	return status;
+}
+
+static int compare_fleets(const struct query_fleet_ask *ask, const struct push_target *t,
+			  const struct time_span *span)
+{
+	const struct time_span earlier = { span->from_ns - ask->before_ns,
+					   span->to_ns - ask->before_ns };
+	struct push_fleet before, after;
+	int err, status = read_fleet(ask, t, &earlier, &before);
+
+	if (status)
+		return status;
+	status = read_fleet(ask, t, span, &after);
+	if (!status) {
+		err = query_tables_diff(&before, &after, ask->json);
+		status = err ? message_cannot_write("standard output", err) : MESSAGE_OK;
+		if (!status && !(before.sum && after.sum) && !ask->quiet)
+			message_note("'%s' has nothing of that service and host %s",
+				     ask->opts->from, before.sum ? "now" : "before");
+		push_fleet_done(&after);
+	}
+	push_fleet_done(&before);
+	return status;
+}
+
 int query_fleet_run(const struct query_fleet_ask *ask, const struct time_span *span)
 {
 	struct push_target t;
-	struct push_fleet f;
 	const char *problem;
 	char *secret = NULL;
 	int err = push_target_parse(ask->opts->from, &t, &problem), status = 0;
@@ -201,14 +172,7 @@ int query_fleet_run(const struct query_fleet_ask *ask, const struct time_span *s
 		status = secret_file_read(ask->opts->token, &secret);
 	t.secret = secret;
 	if (!status)
-		status = read_fleet(ask, &t, span, &f);
-	if (!status) {
-		status = write_answer(ask, &f,
-				      ask->weight && strcmp(ask->weight, "samples") != 0
-					      ? ask->weight
-					      : "samples");
-		push_fleet_done(&f);
-	}
+		status = ask->before_ns ? compare_fleets(ask, &t, span) : show_fleet(ask, &t, span);
 	push_target_done(&t);
 	free(secret);
 	return status;

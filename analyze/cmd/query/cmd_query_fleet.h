@@ -9,6 +9,7 @@
 struct query_fleet_opts {
 	const char *from, *token, *ca;
 	struct option_list hosts;
+	bool hourly;
 };
 
 struct query_fleet_ask {
@@ -17,7 +18,10 @@ struct query_fleet_ask {
 	const struct option_list *services;
 	const char *event, *weight; /* NULL: not given */
 	const char *svg;            /* a file, or "-"; NULL: none */
-	bool folded, json, quiet;
+	bool folded, tree, json, quiet;
+	double min_percent; /* of a tree */
+	unsigned max_depth; /* 0: all */
+	uint64_t before_ns; /* compared to so long before; 0: not */
 };
 
 /* span: Unix time.  The exit status. */

@@ -18,6 +18,7 @@
 /* Without the last two members of an engine: those of Replicated tables, from the server's macros. */
 struct table {
 	const char *name, *columns, *merges, *partition, *order, *time;
+	const char *version; /* the column of which the largest value stays; NULL: none */
 };
 
 /* In columns LOW stands for LowCardinality(String), or String where the server has none. */
@@ -25,18 +26,31 @@ static const struct table tables[] = {
 	{ "ebprec_samples",
 	  "service LOW, event LOW, t DateTime, stack UInt64, weight UInt64, samples UInt64, host LOW, comm LOW, "
 	  "container LOW, sender UInt64, seq UInt64",
-	  "", "toDate(t)", "(service, event, toStartOfHour(t), stack, host, t)", "t" },
+	  "", "toDate(t)", "(service, event, toStartOfHour(t), stack, host, t)", "t", NULL },
 	{ "ebprec_stacks", "stack UInt64, day Date, frames Array(UInt64)", "Replacing",
-	  "toMonday(day)", "stack", "day" },
+	  "toMonday(day)", "stack", "day", NULL },
 	{ "ebprec_frames",
 	  "frame UInt64, kind Enum8('native' = 1, 'kernel' = 2, 'other' = 3), build_id String, file LOW, name String, "
 	  "is_inlined UInt8, why UInt8, ver UInt32",
-	  "Replacing", NULL, "frame", NULL },
+	  "Replacing", NULL, "frame", NULL, "ver" },
 	{ "ebprec_batches",
 	  "host String, sender UInt64, seq UInt64, t0 DateTime, t1 DateTime, rows UInt64, samples UInt64, weight UInt64, "
 	  "lost UInt64",
-	  "Replacing", NULL, "(host, sender, seq)", NULL },
+	  "Replacing", NULL, "(host, sender, seq)", NULL, NULL },
+	{ "ebprec_hour",
+	  "service LOW, event LOW, hour DateTime, stack UInt64, comm LOW, weight UInt64, samples UInt64, ver DateTime",
+	  "Replacing", "toDate(hour)", "(service, event, hour, stack, comm)", "hour", "ver" },
 };
+
+/*
+ * The hours of all hosts.  An hour is added up anew as long as batches of it may come, and the last sum of it counts: a view that adds
+ * up what is inserted would have a batch twice, or not at all, whose sender was killed.
+ */
+static const char hour_view[] =
+	"CREATE MATERIALIZED VIEW IF NOT EXISTS %s.ebprec_hour_fill REFRESH EVERY 1 HOUR OFFSET 10 MINUTE APPEND "
+	"TO %s.ebprec_hour AS SELECT service, event, toStartOfHour(t) AS hour, stack, comm, sum(weight) AS weight, "
+	"sum(samples) AS samples, now() AS ver FROM %s.ebprec_samples WHERE t >= toStartOfHour(now() - INTERVAL 3 HOUR) "
+	"AND t < toStartOfHour(now()) GROUP BY service, event, hour, stack, comm";
 
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -54,7 +68,7 @@ static void put_columns(FILE *to, const char *columns, bool full)
 
 static void put_engine(FILE *to, const struct table *t, const char *database, bool replicated)
 {
-	const char *version = strcmp(t->name, "ebprec_frames") ? "" : "ver";
+	const char *version = t->version ? t->version : "";
 
 	if (replicated)
 		fprintf(to,
@@ -90,13 +104,15 @@ int push_clickhouse_statement(const struct push_target *t, bool replicated, unsi
 	FILE *to;
 
 	*out = NULL;
-	if (i > TABLES)
+	if (i > TABLES + (t->version >= PUSH_CLICKHOUSE_REFRESH))
 		return 0;
 	to = open_memstream(out, &bytes);
 	if (!to)
 		return -ENOMEM;
 	if (!i)
 		fprintf(to, "CREATE DATABASE IF NOT EXISTS %s", t->database);
+	else if (i > TABLES)
+		fprintf(to, hour_view, t->database, t->database, t->database);
 	else
 		put_table(to, &tables[i - 1], t, replicated, days);
 	return fclose(to) ? -ENOMEM : 0;

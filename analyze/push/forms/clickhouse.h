@@ -18,6 +18,9 @@
 /* From this on, an insert may have a token by which the server knows it again. */
 #define PUSH_CLICKHOUSE_TOKENS 22002
 
+/* From this on, a view may be filled by the clock: the hourly table is.  Before, by whoever runs the statement. */
+#define PUSH_CLICKHOUSE_REFRESH 24010
+
 /* From the text of SELECT version(): 24.3.1.5 is 24003; 0: it is none. */
 uint64_t push_clickhouse_version(const char *text);
 /* The i-th statement that makes the tables, owned; *out NULL: behind the last.  -ENOMEM. */

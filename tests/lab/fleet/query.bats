@@ -68,3 +68,25 @@ times() {
 	same "$(ebprec report -q --folded -i m.data | weight)" "$(weight '\[stack not yet here\]' <out)"
 	contains "$(cat err)" "are of stacks that have not arrived yet"
 }
+
+@test "a tree has the sums of the stacks, and what changed those of both times" {
+	ebprec query --from "$database" --host db-1 --tree --json >tree
+	same "$(ebprec report -q --folded -i m.data | weight)" "$(jq .sum tree)"
+	same "$(ebprec report -q --folded -i m.data | awk -F';' '{ print $1 }' | sort -u | xargs)" \
+		"$(jq -r '.nodes[] | select(.parent == 0) | .comm' tree | tr ' ' _ | sort -u | xargs)"
+	same "$(ebprec report -q --tree --sort comm,symbol --json -i m.data | jq '[.nodes[] | select(.kernel) | .self] | add')" \
+		"$(jq '[.nodes[] | select(.kernel) | .self] | add' tree)"
+	contains "$(ebprec query --from "$database" --tree)" "gzip"
+	read -r first last <<<"$(ask 'SELECT toUInt32(min(t)), toUInt32(max(t)) FROM prof.ebprec_samples')"
+	[ "$last" -gt "$first" ]
+	at() {
+		date -u -d "@$1" +%Y-%m-%dT%H:%M:%S
+	}
+	after=(--since "$(at "$last")" --until "$(at "$last")")
+	ebprec query --from "$database" "${after[@]}" --diff-before $((last - first))s --json >changes
+	same "$(ebprec query --from "$database" "${after[@]}" --folded | weight)" "$(jq '[.functions[].after] | add' changes)"
+	same "$(ebprec query --from "$database" --since "$(at "$first")" --until "$(at "$first")" --folded | weight)" \
+		"$(jq '[.functions[].before] | add' changes)"
+	run ebprec query --from "$database" --diff-before 1h --svg x.svg
+	same 2 "$status"
+}

@@ -292,7 +292,17 @@ static void old_and_new_servers_get_tables_of_their_time(void **state)
 		sql,
 		"ReplicatedMergeTree('/clickhouse/tables/{shard}/p/ebprec_samples', '{replica}')"));
 	free(sql);
-	assert_int_equal(push_clickhouse_statement(&t, false, 14, 5, &sql), 0);
+	assert_int_equal(push_clickhouse_statement(&t, true, 14, 5, &sql), 0);
+	assert_non_null(strstr(sql, "p/ebprec_hour', '{replica}', ver)"));
+	free(sql);
+	assert_int_equal(push_clickhouse_statement(&t, false, 14, 6, &sql), 0);
+	assert_null(sql);
+	t.version = 24010;
+	assert_int_equal(push_clickhouse_statement(&t, false, 14, 6, &sql), 0);
+	assert_non_null(
+		strstr(sql, "REFRESH EVERY 1 HOUR OFFSET 10 MINUTE APPEND TO p.ebprec_hour AS"));
+	free(sql);
+	assert_int_equal(push_clickhouse_statement(&t, false, 14, 7, &sql), 0);
 	assert_null(sql);
 	push_target_done(&t);
 }

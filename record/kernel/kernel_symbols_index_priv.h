@@ -11,7 +11,7 @@
 #define KERNEL_SYMBOLS_INDEX_CACHE_SLOTS \
 	8192 /* addresses touched before; a kernel has some hundred hot ones */
 #define KERNEL_SYMBOLS_INDEX_TRACING_SLOTS \
-	256 /* of kernel_symbols_index_tracing_frames(): some tracepoints' few addresses */
+	4096 /* of kernel_symbols_index_tracing_frames(): the first frames of all stacks of switches */
 #define KERNEL_SYMBOLS_INDEX_NOTES       1024 /* of more, the symbols are read anew when they are hit */
 #define KERNEL_SYMBOLS_INDEX_DOUBTS_MANY 64   /* enough to read the real table at once */
 #define KERNEL_SYMBOLS_INDEX_DOUBTS      1024 /* with more, it is waited for */

@@ -8,6 +8,7 @@
 
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
+#include "analyze/input/embedded_files.h"
 #include "analyze/input/perf_features.h"
 #include "analyze/out/json_text.h"
 #include "analyze/out/message.h"
@@ -18,7 +19,6 @@
 #include "analyze/cmd/common/usage.h"
 #include "analyze/out/text_table.h"
 #include "analyze/report/log_sums.h"
-#include "format/base/cursor.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -429,32 +429,17 @@ static void show_damage(struct text_table *v, const struct capture *c,
 
 /* ---- embedded objects ---- */
 
-/* A file object's name and bytes; false when it is broken. */
-static bool file_parts(const uint8_t *data, size_t size_bytes, struct cursor *name,
-		       struct cursor *content)
-{
-	struct cursor c = cursor_of(data, size_bytes);
-	size_t name_bytes = cursor_u16(&c);
-	const uint8_t *p = cursor_bytes(&c, name_bytes);
-
-	if (!p)
-		return false;
-	*name = cursor_of(p, name_bytes);
-	*content = cursor_of(c.data + c.off_bytes, cursor_left(&c));
-	return true;
-}
-
 static void show_object_name(struct text_table *v, const struct capture *c,
 			     const struct capture_object *o)
 {
-	struct cursor name, content;
+	struct capture_bytes name;
 	uint8_t *data = NULL;
 	size_t size_bytes;
 
 	if (o->kind != EBX_FILE)
 		text_table_text(v, "name", "");
 	else if (capture_object_read(c, o, &data, &size_bytes) ||
-		 !file_parts(data, size_bytes, &name, &content))
+		 !embedded_name_of(data, size_bytes, &name))
 		text_table_text(v, "name", "(broken)");
 	else
 		text_table_bytes_text(v, "name", (const char *)name.data, name.size_bytes);
@@ -538,30 +523,23 @@ static void write_content(const char *text, size_t size_bytes)
 
 static int extract(const struct capture *c, const char *path, const char *name)
 {
-	size_t i, count, size_bytes, name_bytes = strlen(name);
-	const struct capture_object *o = capture_objects(c, &count);
-	struct cursor found, content;
-	uint8_t *data;
-	bool match;
-	int err;
+	struct embedded *files = NULL;
+	char *text = NULL;
+	size_t size_bytes;
+	int err = embedded_read(c, &files);
 
-	for (i = 0; i < count; i++, o++) {
-		if (o->kind != EBX_FILE)
-			continue;
-		err = capture_object_read(c, o, &data, &size_bytes);
-		if (err)
-			continue;
-		match = file_parts(data, size_bytes, &found, &content) &&
-			found.size_bytes == name_bytes && !memcmp(found.data, name, name_bytes);
-		if (match)
-			write_content((const char *)content.data, content.size_bytes);
-		free(data);
-		if (match)
-			return MESSAGE_OK;
-	}
-	return message_error("cannot extract '%s': '%s' has no complete file of that name "
-			     "('ebprec info --objects' lists them)",
-			     name, path);
+	if (!err)
+		err = embedded_get(files, name, &text, &size_bytes);
+	if (!err)
+		write_content(text, size_bytes);
+	free(text);
+	embedded_free(files);
+	if (err == -ENOENT)
+		return message_error("cannot extract '%s': '%s' has no complete file of that name "
+				     "('ebprec info --objects' lists them)",
+				     name, path);
+	return err ? message_error("cannot extract '%s' from '%s': %s", name, path, strerror(-err))
+		   : MESSAGE_OK;
 }
 
 /* ---- all of it ---- */

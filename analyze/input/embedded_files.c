@@ -35,8 +35,7 @@ struct joined {
 	size_t size_bytes, capacity;
 };
 
-/* The head of a piece; false: it has no valid name. */
-static bool name_of(const uint8_t *data, size_t size_bytes, struct capture_bytes *name)
+bool embedded_name_of(const uint8_t *data, size_t size_bytes, struct capture_bytes *name)
 {
 	struct cursor c = cursor_of(data, size_bytes);
 
@@ -87,7 +86,7 @@ static int read_piece(struct embedded *e, const struct capture_object *o)
 
 	if (err)
 		return err == -ENOMEM ? err : 0;
-	if (name_of(data, size_bytes, &name))
+	if (embedded_name_of(data, size_bytes, &name))
 		return add_piece(e, o, data, size_bytes, &name);
 	free(data);
 	return 0;
@@ -137,7 +136,7 @@ static int append(const struct embedded *e, const struct piece *p, struct joined
 	if (err)
 		return err == -ENOMEM ? err : 0;
 	/* It may have been written anew since. */
-	skip_bytes = name_of(data, size_bytes, &name) ? 2 + name.size_bytes : size_bytes;
+	skip_bytes = embedded_name_of(data, size_bytes, &name) ? 2 + name.size_bytes : size_bytes;
 	err = vec_reserve(&to->data, &to->capacity, to->size_bytes + size_bytes - skip_bytes + 1);
 	if (!err && skip_bytes < size_bytes)
 		memcpy(to->data + to->size_bytes, data + skip_bytes, size_bytes - skip_bytes);

@@ -9,12 +9,16 @@
 #ifndef EBPREC_ANALYZE_INPUT_EMBEDDED_FILES_H
 #define EBPREC_ANALYZE_INPUT_EMBEDDED_FILES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "format/reader/capture.h"
 
 struct embedded; /* opaque; for one thread at a time */
+
+/* The name that an object of a file begins with; false: it has no valid one. */
+bool embedded_name_of(const uint8_t *data, size_t size_bytes, struct capture_bytes *name);
 
 /*
  * Pieces that are cut or broken are left out: the capture counts them as damage.  c outlives *out,

@@ -829,3 +829,14 @@ replies() {
 @test "record --help: --max-overhead 0 is no absence of a limit" {
 	contains "$(ebprec record --help | tr -s ' \n' ' ')" "(default: 2; 0: take no such stacks)"
 }
+
+@test "info --extract: an embedded file that came in pieces is written completely" {
+	printf 'one\ntwo\n' >first
+	printf 'three\n' >second
+	printf -- '- file perf-7.map first\n- file other other\n- file perf-7.map second\n' >story
+	echo x >other
+	gen_story x.data <story
+	same "$(cat first second)" "$(ebprec info --extract perf-7.map x.data)"
+	replies 1 "ebprec: cannot extract 'perf-8.map': 'x.data' has no complete file of that name ('ebprec info --objects' lists them)" \
+		info --extract perf-8.map x.data
+}

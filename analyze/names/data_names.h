@@ -15,7 +15,7 @@
 #include "analyze/process/process_model.h"
 #include "analyze/sym/resolve.h"
 
-/* As in the tables that instruments write: bpf/tables/locks.bpf.c. */
+/* As in the tables that instruments write: bpf/tables/futexes.bpf.h. */
 enum data_map_kind {
 	DATA_MAP_UNKNOWN,
 	DATA_MAP_FILE,

@@ -7,6 +7,7 @@
 
 #include "analyze/sym/locate/file_search.h"
 #include "analyze/process/process_model_priv.h"
+#include "format/base/interpreted_code.h"
 #include "format/base/vec.h"
 
 #define EXEC_MAPS 3 /* an exec maps the program, its interpreter and the vdso, in this order */
@@ -283,6 +284,12 @@ static bool is_jit_at(const struct process_model *m, uint32_t root, uint64_t add
 	return r && m->mappings[r->value].file == file;
 }
 
+/* Interpreted code has its names from the recorder, not from a compiler's file. */
+static bool is_made(const char *path)
+{
+	return file_search_is_anonymous(path) && !interpreted_code_is_file(path);
+}
+
 /*
  * Memory in which a process made code that has names.  A compiler changes the protection of this
  * memory all the time, and each change is recorded as a mapping: it does not hide the code.
@@ -295,7 +302,7 @@ static int apply_user_map(struct process_model *m, const struct side_event *e)
 	int err;
 
 	err = epoch_of(m, e->pid, e->time_ns, &epoch);
-	if (err || !jit || !file_search_is_anonymous(m->log.files.list[e->id].path))
+	if (err || !jit || !is_made(m->log.files.list[e->id].path))
 		return err ? err : apply_map(m, e, epoch);
 	root = m->spaces[m->epochs[epoch].space].root;
 	if (jit->timed && is_jit_at(m, root, e->start, jit->file) &&

@@ -259,6 +259,20 @@ static void code_made_before_its_memory_was_reported_stays(void **state)
 	teardown(&f);
 }
 
+static void interpreted_code_has_no_names_of_a_compiler(void **state)
+{
+	struct fixture f = setup();
+
+	assert_int_equal(process_model_add_jit(f.m, 10), 0);
+	comm_at(&f, 20, 10, 10, "java", false);
+	map_at(&f, 20, 10, 0x1000, 0x3000, 0, "//anon");
+	map_at(&f, 20, 10, 0x5000, 0x6000, 0, "[java]");
+	seal(&f);
+	assert_string_equal(ask(&f, 30, 10, 0x1010), "java /tmp/perf-10.map+0x1010");
+	assert_string_equal(ask(&f, 30, 10, 0x5010), "java [java]+0x10");
+	teardown(&f);
+}
+
 static void map_inode(struct fixture *f, uint64_t inode, const char *path)
 {
 	add(f, &(struct perfrec_side){
@@ -350,6 +364,7 @@ int main(void)
 		cmocka_unit_test(guest_maps_are_not_the_hosts),
 		cmocka_unit_test(code_is_what_it_was_at_that_time),
 		cmocka_unit_test(code_made_before_its_memory_was_reported_stays),
+		cmocka_unit_test(interpreted_code_has_no_names_of_a_compiler),
 		cmocka_unit_test(mapping_at_an_address_ends_where_another_begins),
 		cmocka_unit_test(mapping_before_an_exec_is_distinguished_by_address),
 		cmocka_unit_test(build_id_of_the_header_goes_to_all_files_of_its_path_once),

@@ -24,6 +24,7 @@
 #include "record/list.h"
 #include "record/events/prober.h"
 #include "record/events/reopener.h"
+#include "record/privsep/jvm_asker.h"
 #include "record/recording/recording.h"
 #include "format/os/slurp.h"
 
@@ -401,6 +402,8 @@ static bool serve(const char *option, int *status)
 		*status = prober_serve();
 	else if (!strcmp(option, REOPENER_OPTION))
 		*status = reopener_serve();
+	else if (!strcmp(option, JVM_ASKER_OPTION))
+		*status = jvm_asker_serve();
 	else
 		return false;
 	return true;

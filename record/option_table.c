@@ -71,6 +71,8 @@ const struct option opttable[] = {
 	  "that are left out" },
 	{ OPT_FLAG, 0, "bpf", NULL, AT(bpf), 0, 0,
 	  "record by BPF (default); --no-bpf: by perf events alone, as without root" },
+	{ OPT_FLAG, 0, "ask-jvm", NULL, AT(ask_jvm), 0, 0,
+	  "ask the JVMs that run for the names of their code, as 'jcmd PID Compiler.perfmap' does" },
 	{ OPT_FLAG, 0, "bundle", NULL, AT(bundle), 0, 0,
 	  "at the end put the names into it, as 'ebprec bundle' does" },
 	{ OPT_STRING, 0, "html", "FILE", AT(html), 0, 0,

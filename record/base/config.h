@@ -27,8 +27,8 @@ struct deleted_files;
 
 struct record_opts {
 	/* As given; the defaults are cli_parse()'s.  table_cache NULL: where it is by default. */
-	bool all, quiet, version, list, doctor, bpf, bundle, command_lines, environment, priority,
-		each, /* packet is a row */
+	bool all, quiet, version, list, doctor, bpf, ask_jvm, bundle, command_lines, environment,
+		priority, each, /* packet is a row */
 		end_with_parent;
 	unsigned verbose;
 	const char *freq, *event_name, *output, *call_graph, *max_overhead, *table_cache;

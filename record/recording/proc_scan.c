@@ -148,8 +148,10 @@ static int emit_map(struct proc_scan_job *j, uint64_t time_ns, const struct proc
 		m.id.build_id = s->vdso->build_id;
 	else
 		mapped_files_lookup(s->buildids, &m, j->as_of_ns);
-	if (!j->maps_only)
+	if (!j->maps_only) {
 		jit_symbols_map(s->jitfiles, &m);
+		jvm_maps_see(s->jvms, &m, clock_ns(CLOCK_MONOTONIC));
+	}
 	mapped_files_name(s->buildids, &m.id.build_id, m.path, false);
 	if (s->unwmaps)
 		(void)process_maps_map(s->unwmaps, &m, time_ns);

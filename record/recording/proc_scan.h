@@ -19,6 +19,7 @@
 #include "record/process/file/mapped_files.h"
 #include "record/output/sink.h"
 #include "record/process/jit_symbols.h"
+#include "record/process/jvm_maps.h"
 #include "record/process/hugepage_text.h"
 #include "record/process/target_set.h"
 #include "record/unwind/process_maps.h"
@@ -34,6 +35,7 @@ struct proc_scan {
 	struct mapped_files *buildids;
 	const struct vdso *vdso;
 	struct jit_symbols *jitfiles;
+	struct jvm_maps *jvms;
 	struct cmdline_log *args;
 	struct hugepage_text *moved;
 	struct targets *targets;

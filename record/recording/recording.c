@@ -68,6 +68,7 @@ void recording_count(struct recording *r)
 		unwinder_account(r->walker, &r->emit.account);
 	if (!r->emit.gave_up) {
 		jit_symbols_account(&r->jitfiles, &r->emit.account);
+		jvm_maps_account(&r->jvms, &r->emit.account);
 		r->emit.account.args_count = r->args.entry_count;
 		r->emit.account.args_cut_count = r->args.cut_count;
 	}
@@ -209,6 +210,8 @@ static int stop(struct recording *r)
 				"what it adds at the end is missing");
 	}
 	if (!err)
+		jvm_maps_finish(&r->jvms);
+	if (!err)
 		err = jit_symbols_finish(&r->jitfiles);
 	io_timeout_finish(r->io, IO_END_NS);
 	if (!err)
@@ -241,6 +244,7 @@ static void release(struct recording *r)
 	container_watch_done(&r->containers);
 	cgroup_selection_done(&r->selection);
 	jit_symbols_done(&r->jitfiles);
+	jvm_maps_done(&r->jvms);
 	elf_reader_free(r->jit_reader);
 	elf_reader_free(r->store_reader);
 	cmdline_log_done(&r->args);

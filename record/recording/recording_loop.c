@@ -245,10 +245,14 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 	mapped = h->type == PERF_RECORD_MMAP2 && complete_mmap2(r, h, time_ns, &m);
 	if (mapped && hugepage_text_look(&r->moved, &m, NULL, time_ns))
 		return emit_mapping(r, &m, time_ns);
-	if (mapped)
+	if (mapped) {
 		jit_symbols_map(&r->jitfiles, &m);
-	if (h->type == PERF_RECORD_EXIT)
+		jvm_maps_see(&r->jvms, &m, clock_ns(CLOCK_MONOTONIC));
+	}
+	if (h->type == PERF_RECORD_EXIT) {
+		jvm_maps_exit(&r->jvms, h);
 		err = jit_symbols_exit(&r->jitfiles, h);
+	}
 	if (!err)
 		err = cmdline_log_record(&r->args, h, time_ns, !r->exec_seen);
 	if (err)
@@ -291,6 +295,7 @@ static int tick(struct recording *r)
 
 	if (clock_is_due(&r->cpus_asked_ns, now_ns, PASS_NS))
 		recording_look_at_cpus(r, false);
+	jvm_maps_pass(&r->jvms, now_ns);
 	for (size_t i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->tick)
 			err = recording_instrument_result(

@@ -22,6 +22,7 @@
 #include "record/recording/realtime.h"
 #include "record/instrument/instrument.h"
 #include "record/process/jit_symbols.h"
+#include "record/process/jvm_maps.h"
 #include "record/runtime/interpreter_files.h"
 #include "record/runtime/runtimes.h"
 #include "record/process/hugepage_text.h"
@@ -77,6 +78,7 @@ struct recording {
 	struct file_origin file_origin;
 	struct container_watch containers;
 	struct jit_symbols jitfiles;
+	struct jvm_maps jvms;
 	struct hugepage_text moved;
 	struct cgroup_age cgroups; /* of the window's state */
 	struct cmdline_log args;

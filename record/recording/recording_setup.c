@@ -347,6 +347,13 @@ static bool is_bpfs_fault(int err)
 	return err != -ENOMEM && err != -EMFILE && err != -ENFILE && err != -ENOENT;
 }
 
+static int start_jvm_asker(struct recording *r)
+{
+	int err = r->opts->ask_jvm ? jvm_asker_new(r->opts->self_program, &r->jvms.asker) : 0;
+
+	return err ? note_fail(&r->notes, err, NULL, "cannot start the process that asks JVMs") : 0;
+}
+
 int recording_set_up(struct recording *r)
 {
 	char why[sizeof(r->notes.failure)] = "--no-bpf";
@@ -363,6 +370,9 @@ int recording_set_up(struct recording *r)
 	if (err)
 		return note_fail(&r->notes, err, NULL, "cannot read " CPUSET_LIST_DIR "/online");
 	cpu_hotplug_news_done(&news);
+	err = start_jvm_asker(r);
+	if (err)
+		return err;
 	start_reopener(r);
 	if (r->opts->bpf) {
 		err = set_up_with_bpf(r);

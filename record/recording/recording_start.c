@@ -233,6 +233,8 @@ static int open_writer(struct recording *r)
 	r->jitfiles.reader = r->jit_reader;
 	r->jitfiles.io = r->io;
 	r->jitfiles.next_object = FILE_JIT;
+	r->jvms.io = r->io;
+	r->jvms.notes = &r->notes;
 	r->args.writer = r->writer;
 	r->args.in_window = r->window;
 	return err;
@@ -321,6 +323,7 @@ static int write_state(struct recording *r)
 		.buildids = &r->buildids,
 		.vdso = &r->vdso,
 		.jitfiles = &r->jitfiles,
+		.jvms = &r->jvms,
 		.args = &r->args,
 		.moved = &r->moved,
 		.targets = &r->targets,

@@ -116,7 +116,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: always all analyze record library man unit tests check check-aarch64 check-emulated check-live check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kernels-aarch64 check-kernels-emulated check-kills check-foreign \
-	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
+	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-jvm check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
 
 # The text of a page does not depend on the machine, and only programs of this one make it.
 all: analyze record library $(if $(CROSS),,man)	## ebprec, ebprec-record, libebprec and the manual (the default)
@@ -206,7 +206,7 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 $(O)/tests/lib/fixtures/.built: tests/lib/fixtures/build $(wildcard tests/lib/fixtures/*.*) | $(call have,test)
 	$(call show_step,FIXTURE,$(@D))CC='$(if $(CROSS),cc,$(CC))' TARGET='$(if $(CROSS),$(ARCH)-linux-gnu-)' SYSROOT='$(SYSROOT)' $< $(abspath $(@D)) && touch $@
 
-$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python elf_v8 elf_listed)): | $(O)/tests/lib/fixtures/.built
+$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python elf_v8 elf_listed elf_jvm)): | $(O)/tests/lib/fixtures/.built
 
 # What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c analyze/base/arena.c)
@@ -235,7 +235,7 @@ $(O)/tests/lib/gen/%: $(O)/tests/lib/gen/%.o $(O)/libsym.a $(O)/libformat.a
 # pointer; from -O1 on gcc leaves it out of leaf functions whatever the -f and -m options are.
 $(call obj,$(LIVE)): CFLAGS += -O0
 $(call obj,$(LIVE)): HARDEN :=
-$(O)/tests/live/hostile_v8: EB_LDFLAGS += -rdynamic # which is where V8's facts are
+$(O)/tests/live/hostile_v8 $(O)/tests/live/hostile_jvm: EB_LDFLAGS += -rdynamic # which is where V8's facts are
 $(O)/tests/live/%: $(O)/tests/live/%.o
 	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -lpthread
 
@@ -283,6 +283,9 @@ check-compare: all $(O)/tests/live/counted	## 40 pairs of recordings with known 
 
 check-containers: all tests $(call have,containers)	## names in real containers and sandboxes; a minute or two; root, BPF, podman
 	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/containers
+
+check-jvm: all tests $(call have,jvm)	## methods of Java against jstack and JFR, JVMs that are asked, made-up JVMs; three minutes; root, BPF, podman
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/jvm
 
 check-lines: all tests $(call have,lines)	## inlined functions and lines of a large capture against three tools; minutes; root and BPF
 	$(Q)scripts/check-lines.sh $(O)

@@ -27,10 +27,12 @@
 #define JVM_BLOB_BYTES   208 /* of a block that are read: its head, and that of the blob */
 #define JVM_BLOB_MAX     184 /* where its last field may be */
 #define JVM_FRAME_WORDS  (1u << 16)
-#define JVM_STACK_BYTES  (1u << 20) /* of an interpreter's frame */
-#define JVM_CODE_BEFORE  8          /* bytes that are read before pc */
-#define JVM_CODE_BYTES   56
-#define JVM_PROLOGUE     40 /* after pc, in which the frame may yet be made */
+#define JVM_FRAME_BYTES \
+	64 /* of an interpreter's frame, from rbp down, that have what is read of it */
+#define JVM_STACK_BYTES (1u << 20) /* the most of one */
+#define JVM_CODE_BEFORE 8          /* bytes that are read before pc */
+#define JVM_CODE_BYTES  56
+#define JVM_PROLOGUE    40 /* after pc, in which the frame may yet be made */
 
 /* The first eight characters of a blob's name. */
 #define JVM_NAME(a, b, c, d, e, f, g, h)                                                         \
@@ -319,7 +321,7 @@ __attribute__((noinline)) int runtime_jvm_head(__u64 block, __u64 pc)
 	return !j->name;
 }
 
-/* Finds the code that pc is in.  1: it is in none. */
+/* Finds the code that pc is in.  1: it is in none; 2: nor is it outside of the code heaps. */
 __attribute__((noinline)) int runtime_jvm_find(__u64 pc)
 {
 	struct walk_state *w = walk_here();
@@ -339,7 +341,7 @@ __attribute__((noinline)) int runtime_jvm_find(__u64 pc)
 	if (!h)
 		return 1;
 	block = jvm_block(j, h, pc);
-	return !block || runtime_jvm_head(block, pc);
+	return !block || runtime_jvm_head(block, pc) ? 2 : 0;
 }
 
 /* ---- where the thread is ---- */
@@ -538,13 +540,12 @@ __attribute__((noinline)) int runtime_jvm_is_interpreted(void)
 		return 0;
 	d = runtime_desc_of(s);
 	fp = w->regs.fp;
-	if (!d || w->regs.flags & UNWIND_F_FP_LOST || fp & 7 || fp < w->regs.sp ||
+	if (!d || w->regs.flags & UNWIND_F_FP_LOST || fp & 7 || fp < w->regs.sp + JVM_FRAME_BYTES ||
 	    fp - w->regs.sp > JVM_STACK_BYTES ||
 	    bpf_probe_read_user(j->frame, sizeof(j->frame), (const void *)(fp - 64)))
 		return 0;
-	if (j->frame[JVM_SENDER_SP] < fp + 8 ||
-	    /* linkToStatic() and others take an argument away */ j->frame[JVM_SENDER_SP] - fp >
-		    JVM_STACK_BYTES ||
+	/* linkToStatic() and others take an argument away, so it may be 8 bytes above. */
+	if (j->frame[JVM_SENDER_SP] < fp + 8 || j->frame[JVM_SENDER_SP] - fp > JVM_STACK_BYTES ||
 	    j->frame[JVM_SENDER_SP] & 7 || j->frame[JVM_FRAME_METHOD] & 7)
 		return 0;
 	code = jvm_word(j, j->frame[JVM_FRAME_METHOD], RUNTIME_JVM_METHOD_CONST);
@@ -566,6 +567,9 @@ static __always_inline void jvm_store_method(struct walk_state *w, __u64 method)
 static __always_inline int jvm_step_interpreted(struct walk_state *w, const struct jvm_state *j,
 						__u32 is_exact)
 {
+	/* It is being made, and the words below rsp are of other frames. */
+	if (is_exact && w->regs.fp - w->regs.sp < JVM_FRAME_BYTES)
+		return jvm_step_fp(w);
 	if (!runtime_jvm_is_interpreted()) /* its frame is not there yet, or no more */
 		return is_exact ? jvm_step_return(w) : 1;
 	jvm_store_method(w, j->frame[JVM_FRAME_METHOD]);
@@ -573,29 +577,36 @@ static __always_inline int jvm_step_interpreted(struct walk_state *w, const stru
 			   j->frame[JVM_SENDER_FP]);
 }
 
+/* By the kind of the code at hand. */
+static __always_inline int jvm_step_code(struct walk_state *w, struct jvm_state *j, __u32 is_exact)
+{
+	j->is_guess = 0;
+	if (j->kind == JVM_INTERPRETER)
+		return jvm_step_interpreted(w, j, is_exact);
+	if (j->kind == JVM_METHOD)
+		jvm_store_method(w, j->method);
+	if (j->kind == JVM_METHOD || (j->kind == JVM_OTHER && j->frame_words))
+		return runtime_jvm_step_sized(is_exact);
+	return runtime_jvm_step_stub(is_exact);
+}
+
 /* To the caller of code that a JVM made.  1: it is no such code, or, with w->jvm JVM_STUCK, the caller is not known. */
 __attribute__((noinline)) int runtime_jvm_step(__u32 is_exact)
 {
 	struct walk_state *w = walk_here();
 	struct jvm_state *j = jvm_here();
-	int err;
+	int err = 1;
 
 	if (!w || !j || UNWIND_HERE != UNWIND_X86_64)
 		return 1;
 	if (w->jvm == WALK_JVM_NEW)
 		w->jvm = runtime_jvm_enter() ? WALK_JVM_UNKNOWN : WALK_JVM_KNOWN;
-	if (w->jvm != WALK_JVM_KNOWN || runtime_jvm_find(unwind_lookup_pc(&w->regs)))
+	if (w->jvm == WALK_JVM_KNOWN)
+		err = runtime_jvm_find(unwind_lookup_pc(&w->regs));
+	if (err == 1)
 		return 1;
-	j->is_guess = 0;
-	if (j->kind == JVM_INTERPRETER) {
-		err = jvm_step_interpreted(w, j, is_exact);
-	} else {
-		if (j->kind == JVM_METHOD)
-			jvm_store_method(w, j->method);
-		err = j->kind == JVM_METHOD || (j->kind == JVM_OTHER && j->frame_words)
-			      ? runtime_jvm_step_sized(is_exact)
-			      : runtime_jvm_step_stub(is_exact);
-	}
+	if (!err)
+		err = jvm_step_code(w, j, is_exact);
 	/* The interpreter jumps, and pushes where to return to itself. */
 	if (!err && j->is_guess && !runtime_is_behind_call(w->regs.pc))
 		err = runtime_jvm_find(w->regs.pc - 1) || j->kind != JVM_INTERPRETER;

@@ -295,7 +295,7 @@ static char *bytes_of(const struct runtime_text *head, const uint8_t *text, size
 
 /*
  * Fills in the texts of a method: name, qualname has its class as the JVM calls it (java/util/List), and file is without folders.
- * They are UTF-8 but for characters above 0xffff, and NUL.
+ * A hidden class has an address behind a '+'.  They are UTF-8 but for characters above 0xffff, and NUL.
  */
 static int take_method(struct code_name *n, const struct runtime_code_event *ev)
 {
@@ -305,8 +305,8 @@ static int take_method(struct code_name *n, const struct runtime_code_event *ev)
 	int err = -ENOMEM;
 
 	n->file = bytes_of(&ev->file, ev->file_text, sizeof(ev->file_text));
-	for (char *c = class_name; c && *c; c++)
-		*c = *c == '/' ? '.' : *c;
+	for (char *c = class_name; c && *c; c++) /* as the JVM's own tools show it */
+		*c = *c == '/' ? '.' : !strncmp(c, "+0x", 3) ? '/' : *c;
 	if (name && class_name && n->file) {
 		err = are_readable_bytes(ev) ? 0 : -EBADMSG;
 		if (!err && asprintf(&n->name, "java::%s.%s%s%s%s", class_name, name,

@@ -6,6 +6,7 @@
 
 #include "analyze/sym/bundle.h"
 #include "format/base/interpreted_code.h"
+#include "record/privsep/elf/elf_jvm.h"
 #include "record/privsep/elf/elf_listed.h"
 #include "record/privsep/elf/elf_python.h"
 #include "record/privsep/elf/elf_v8.h"
@@ -56,6 +57,24 @@ static void find_listed(const uint8_t *data, size_t size_bytes)
 	if (p.state == ELF_RUNTIME_UNDERSTOOD &&
 	    (!p.desc.eval[0].size_bytes || !p.desc.listed.frame_bytes))
 		abort();
+}
+
+/* Entries lie in the table, and sizes in what bpf/runtime/jvm.bpf.h reads. */
+static void find_jvm(const uint8_t *data, size_t size_bytes)
+{
+	const struct runtime_jvm_structs *j;
+	struct elf_runtime p;
+	struct source s;
+
+	source_of_bytes(data, size_bytes, &s);
+	elf_jvm_find(&s, &p);
+	j = &p.desc.jvm;
+	if ((p.state == ELF_RUNTIME_UNDERSTOOD) != !!j->block_bytes || j->block_bytes > 16 ||
+	    j->pool_bytes > 128 || j->const_bytes > 256)
+		abort();
+	for (size_t i = 0; i < RUNTIME_JVM_FIELDS; i++)
+		if (j->entry[i] >= 2048)
+			abort();
 }
 
 /* Text that is written can be read. */
@@ -133,10 +152,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	find_python(copy, size_bytes);
 	find_v8(copy, size_bytes);
 	find_listed(copy, size_bytes);
+	find_jvm(copy, size_bytes);
 	name_code(copy, size_bytes, RUNTIME_PYTHON);
 	name_code(copy, size_bytes, RUNTIME_V8);
 	name_code(copy, size_bytes, RUNTIME_RUBY);
 	name_code(copy, size_bytes, RUNTIME_PHP);
+	name_code(copy, size_bytes, RUNTIME_JVM);
 	join_frames(copy, size_bytes);
 	for (uint32_t version = 0x0308; version <= 0x030b; version++)
 		for (uint32_t at = 0; at < 64; at += 6)

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -307,6 +308,71 @@ static void code_of_ruby_and_php_has_one_name(void **state)
 	}
 }
 
+static void methods_of_java_have_their_class_and_are_utf8(void **state)
+{
+	static const struct {
+		const char *name, *class_name, *file, *shown;
+	} rows[] = {
+		{ "run", "java/util/concurrent/ThreadPoolExecutor$Worker",
+		  "ThreadPoolExecutor.java",
+		  "java::java.util.concurrent.ThreadPoolExecutor$Worker.run (ThreadPoolExecutor.java)" },
+		{ "<init>", "Main$$Lambda$1+0x00007fca10041220", "",
+		  "java::Main$$Lambda$1/0x00007fca10041220.<init>" },
+		{ "z\303\244hle", "\316\251", "A.java", "java::\316\251.z\303\244hle (A.java)" },
+	};
+	struct code_names c = { .path = INTERPRETED_CODE_JAVA, .build_id = { .size_bytes = 20 } };
+	struct runtime_code_event ev;
+	struct bundle *b;
+
+	(void)state;
+	for (uint32_t i = 0; i < 3; i++) {
+		make(&ev, i + 1, rows[i].class_name, rows[i].name, rows[i].file);
+		ev.name.is_ascii = ev.qualname.is_ascii = 0;
+		ev.line_bytes = 0;
+		ev.h.size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES;
+		assert_int_equal(code_names_add(&c, &ev, RUNTIME_JVM, 0), 0);
+		assert_int_equal(code_names_hit(&c, AT(i + 1, 0), true), 0);
+	}
+	make(&ev, 9, "Main", "f\1", "x.java"); /* not a name */
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_JVM, 0), 0);
+	make(&ev, 10, "Main", "a/b", "x.java"); /* no method's */
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_JVM, 0), 0);
+	make(&ev, 11, "", "f", "x.java"); /* of no class */
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_JVM, 0), 0);
+	assert_int_equal(c.refused_count, 3);
+	b = read_back(&c, 0);
+	assert_string_equal(bundle_head(b)->file.path, "[java]");
+	for (uint32_t i = 0; i < 3; i++)
+		check(b, AT(i + 1, 0), true, rows[i].shown, rows[i].file, 0);
+	bundle_free(b);
+	code_names_done(&c);
+}
+
+static void a_name_of_java_that_is_cut_ends_between_characters(void **state)
+{
+	struct code_names c = { .path = INTERPRETED_CODE_JAVA, .build_id = { .size_bytes = 20 } };
+	struct runtime_code_event ev;
+	char shown[RUNTIME_NAME_BYTES + 32];
+	struct bundle *b;
+
+	(void)state;
+	make(&ev, 1, "Main", "m", "");
+	ev.name.is_ascii = 0;
+	memset(ev.name_text, 'x', RUNTIME_NAME_BYTES);
+	ev.name.char_count = RUNTIME_NAME_BYTES + 5;
+	memcpy(ev.name_text + RUNTIME_NAME_BYTES - 2, "\342\202", 2); /* two of three bytes */
+	ev.line_bytes = 0;
+	ev.h.size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES;
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_JVM, 0), 0);
+	assert_int_equal(code_names_hit(&c, AT(1, 0), true), 0);
+	b = read_back(&c, 0);
+	snprintf(shown, sizeof(shown), "java::Main.%.*s...", RUNTIME_NAME_BYTES - 2,
+		 (const char *)ev.name_text);
+	check(b, AT(1, 0), true, shown, "", 0);
+	bundle_free(b);
+	code_names_done(&c);
+}
+
 /* ---- shares ---- */
 
 /* Adds code of a process, with names of more than 4 KiB, until one has no more room.  Returns how many have. */
@@ -380,6 +446,8 @@ int main(void)
 		cmocka_unit_test(long_names_are_cut_and_long_paths_keep_their_end),
 		cmocka_unit_test(names_that_contradict_each_other_are_not_believed),
 		cmocka_unit_test(incomplete_events_are_refused),
+		cmocka_unit_test(methods_of_java_have_their_class_and_are_utf8),
+		cmocka_unit_test(a_name_of_java_that_is_cut_ends_between_characters),
 		cmocka_unit_test(functions_of_javascript_may_have_any_name_or_none),
 		cmocka_unit_test(code_of_ruby_and_php_has_one_name),
 		cmocka_unit_test(

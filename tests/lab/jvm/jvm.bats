@@ -1,0 +1,199 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Methods of Java against jstack and JFR, of each JVM of Java 17 to 25 that is here; a JVM that is asked; made-up JVMs.
+# make check-jvm
+
+# shellcheck source=tests/lib/helper.bash
+. "$BATS_TEST_DIRNAME/../../lib/helper.bash"
+
+# The folders of JVMs, once each.
+homes() {
+	local home
+	for home in /usr/lib/jvm/*/; do
+		[ -x "$home/bin/javac" ] && [ ! -L "${home%/}" ] &&
+			"$home/bin/java" -XshowSettings:properties -version 2>&1 |
+			grep -qE 'java.specification.version = (1[7-9]|2[0-5])$' && echo "${home%/}"
+	done
+}
+
+setup_file() {
+	need_bpf
+	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	HOMES=$(homes)
+	[ -n "$HOMES" ] || skip "needs a JDK of Java 17 to 25"
+	export HOMES
+	cd "$BATS_FILE_TMPDIR" || return
+	"$(head -n 1 <<<"$HOMES")/bin/javac" --release 17 -d . "$BATS_TEST_DIRNAME/Work.java"
+}
+
+setup() {
+	cd "$BATS_FILE_TMPDIR" || return
+	# Methods that the compiler put into their callers have their callers' names.
+	options=(-XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Work.*' -cp .)
+}
+
+# Starts Work: $pid, and its output in the file out.
+start_work() { # HOME SECONDS OPTION...
+	local home=$1 seconds=$2
+	shift 2
+	: >out
+	"$home/bin/java" "${options[@]}" "$@" Work "$seconds" >out 2>err &
+	pid=$!
+	await grep -q ^ready out
+}
+
+# Methods of stacks from jstack, outermost first, of the threads that begin with a name: NAME;CLASS.METHOD;...
+of_jstack() {
+	awk '/^"/ { split($0, q, "\""); name = q[2]; stack = "" }
+		/^\tat / { sub(/^\tat /, ""); sub(/\(.*/, ""); sub(/^[a-z.]*[@0-9.]*\//, ""); stack = ";" $0 stack }
+		/^$/ && stack { print name stack; stack = "" }' "$@" | sort -u
+}
+
+# The same of a folded report by thread: the frames that are Java's.
+of_folded() {
+	sed 's/ [0-9]*$//' | awk -F ';' '{ s = $1; for (i = 2; i <= NF; i++) if ($i ~ /^java::/) { sub(/^java::/, "", $i); sub(/ \(.*/, "", $i); s = s ";" $i } print s }' | sort -u
+}
+
+@test "shares of methods are those of the program's clock and of JFR, whatever compiled them" {
+	local home mode all
+	for home in $HOMES; do
+		for mode in -Xmixed -Xint -XX:TieredStopAtLevel=1 -XX:-TieredCompilation -XX:+PreserveFramePointer; do
+			rm -f x.jfr
+			ebprec record -q -F 499 -o x.data -- "$home/bin/java" "${options[@]}" $mode \
+				-XX:StartFlightRecording=filename=x.jfr,settings=profile Work 4 >out 2>err
+			read -r -a ms < <(tail -n 1 out)
+			ebprec report -q --folded -i x.data | grep 'java::Work\.burn' >burns
+			"$home/bin/jfr" print --events jdk.ExecutionSample x.jfr >jfr
+			all=$(weight <burns)
+			for i in 0 1 2; do
+				n=$((60 - 30 * i + (i == 2) * 10))
+				share=$(($(grep "java::Work.main (Work.java);java::Work.burn$n (Work.java)" burns | weight) * 100 / all))
+				true=$((ms[i] * 100 / (ms[0] + ms[1] + ms[2])))
+				by_jfr=$(($(grep -cE "^ +Work.burn$n\(" jfr || true) * 100 / $(grep -cE '^ +Work.burn[0-9]*\(' jfr)))
+				echo "# ${home##*/} $mode burn$n: $share %, the program $true %, JFR $by_jfr %" >&3
+				[ $((share - true)) -le 6 ] && [ $((true - share)) -le 6 ] || fail "$mode $n: $share of $true"
+				# JFR has some 100 samples on a busy machine.
+				[ $((share - by_jfr)) -le 16 ] && [ $((by_jfr - share)) -le 16 ] || fail "$mode $n: $share, JFR $by_jfr"
+			done
+			quality=$(ebprec report -i x.data 2>&1 >/dev/null)
+			complete=$(sed -n 's/.* of these complete (\([0-9]*\)\..*/\1/p' <<<"$quality")
+			echo "# ${home##*/} $mode: $(grep -o 'stacks: .*' <<<"$quality")" >&3
+			[ "$complete" -ge 96 ] || fail "$mode: $quality"
+		done
+	done
+}
+
+@test "threads that wait have the stacks that jstack prints of them" {
+	local home mode name
+	for home in $HOMES; do
+		for mode in -Xint -Xmixed; do
+			start_work "$home" 60 $mode
+			ebprec record -q --max-frames 1024 -p $pid -o x.data -d 2
+			for _ in 1 2 3 4 5; do "$home/bin/jstack" $pid; done >stacks
+			kill $pid
+			wait $pid || true
+			of_jstack stacks >truth
+			for name in deep sleeper waiter reader; do
+				ebprec report -q --off-cpu --folded --comm $name -i x.data >folded
+				of_folded <folded >seen
+				grep "^$name;" truth >true || fail "$name: jstack has none"
+				# "deep" has 201 frames of down().
+				comm -12 true seen >common
+				[ -s common ] || fail "${home##*/} $mode $name: $(head -n 2 true | cut -c1-300) | $(head -n 3 seen | cut -c1-300)"
+				# All of its stacks with methods begin with the same ones.
+				first=$(head -n 1 true | cut -d ';' -f 1-4)
+				same '' "$(grep -F ';' seen | grep -vF "$first" | cut -c1-300 || true)"
+			done
+		done
+	done
+}
+
+@test "a JVM of milliseconds has names from its first samples on" {
+	local home
+	for home in $HOMES; do
+		ebprec record -q -F 2999 -o x.data -- "$home/bin/java" -version 2>/dev/null
+		ebprec report -q --folded -i x.data >out
+		[ "$(grep 'java::java\.' out | weight)" -gt 5 ] || fail "${home##*/}: $(grep -c java:: out) $(tail -n 3 out)"
+	done
+}
+
+@test "made-up JVMs: only what is right has a name, and none of them takes time" {
+	local how ns samples
+	for how in good hops used pointers lengths still deep; do
+		ebprec record -q -F 499 -o x.data -- hostile_jvm $how 2 || true # it ends by SIGALRM
+		ebprec report -q --folded -i x.data >out
+		case $how in
+		good) [ "$(grep '__libc_start_call_main;main;java::Fake.spin (Fake.java) ' out | weight)" -gt 20 ] || fail "$(tail -n 3 out)" ;;
+		deep | still) [ "$(grep -c 'java::Fake.spin' out)" -gt 0 ] || fail "$(tail -n 3 out)" ;;
+		*) same 0 "$(grep -c 'java::' out || true)" ;;
+		esac
+		same '' "$(grep -o 'java::[^;]*' out | sed 's/ [0-9]*$//' | grep -vx 'java::Fake.spin (Fake.java)' | sort -u)"
+		ns=$(account x.data own_cpu sampling_ns) samples=$(account x.data samples)
+		echo "# $how: $((ns / samples)) ns a sample" >&3
+		[ $((ns / samples)) -lt 2000000 ] || fail "$how: $((ns / samples)) ns a sample"
+	done
+}
+
+@test "--ask-jvm: a JVM writes its names, and one that refuses costs a line" {
+	local home
+	for home in $HOMES; do
+		start_work "$home" 60
+		ebprec record -q --ask-jvm -p $pid -o x.data -d 3
+		same 1 "$(account x.data jit jvms_asked)"
+		kill $pid && wait $pid || true
+		rm -f /tmp/perf-$pid.map
+		ebprec report -q --folded -i x.data >folded
+		[ "$(grep -c 'JavaCalls::call_helper;StubRoutines' folded)" -gt 0 ] || fail "$(tail -n 3 folded)"
+		[ "$(grep -c 'java::Work.burn60' folded)" -gt 0 ] || fail "$(tail -n 3 folded)"
+		start_work "$home" 60 -XX:+DisableAttachMechanism
+		ebprec record --ask-jvm -p $pid -o x.data -d 5 2>notes
+		same 0 "$(account x.data jit jvms_asked)"
+		same 1 "$(account x.data jit jvms_without_answer)"
+		same 1 "$(grep -c "cannot ask the JVM of process $pid for names of its code: it opened no socket" notes)"
+		kill $pid && wait $pid || true
+		start_work "$home" 60
+		kill -STOP $pid
+		ebprec record --ask-jvm -p $pid -o x.data -d 2 2>notes
+		kill -CONT $pid
+		kill $pid && wait $pid || true
+		same 1 "$(grep -c "cannot ask the JVM of process $pid for names of its code: it is stopped" notes)"
+		same 0 "$(grep -c 'Full thread dump' out || true)"
+	done
+}
+
+@test "--ask-jvm asks as the JVM's user, and in its container" {
+	local home
+	home=$(head -n 1 <<<"$HOMES")
+	# Another user's.
+	mkdir -p open && cp ./*.class open && chmod -R a+rX . && chmod a+x "$BATS_RUN_TMPDIR" "$BATS_FILE_TMPDIR"
+	cp -r open /tmp/ebprec-jvm.$$
+	: >out
+	(cd /tmp/ebprec-jvm.$$ && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$home/bin/java" "${options[@]}" Work 60) >out 2>&1 &
+	await grep -q ^ready out
+	pid=$(sed -n 's/^ready //p' out)
+	ebprec record -q --ask-jvm -p "$pid" -o x.data -d 3
+	rm -rf /tmp/ebprec-jvm.$$
+	same 1 "$(account x.data jit jvms_asked)"
+	same 65534 "$(stat -c %u "/tmp/perf-$pid.map")"
+	kill "$pid"
+	wait || true
+	rm -f "/tmp/perf-$pid.map"
+	# In a container, whose /tmp and pids are its own.
+	command -v podman >/dev/null || skip "needs podman"
+	mkdir -p tree/tmp tree/etc tree/w tree/usr
+	ln -sfn usr/lib tree/lib && ln -sfn usr/lib64 tree/lib64 && ln -sfn usr/bin tree/bin
+	pod() { podman --runtime runc --storage-driver overlay --storage-opt overlay.mount_program=/usr/bin/fuse-overlayfs --cgroup-manager cgroupfs --events-backend file "$@"; }
+	tar -C tree -cf - . | pod import -q - ebprec-jvm:one >/dev/null
+	pod_is_ready() { pod logs ebprec-jvm 2>/dev/null | grep -q ^ready; }
+	pod run -d --rm --name ebprec-jvm --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none \
+		-v /usr:/usr:ro -v /etc:/etc:ro -v "$PWD/open:/w:ro" ebprec-jvm:one \
+		"$home/bin/java" "${options[@]:0:2}" -cp /w Work 60 >/dev/null
+	await pod_is_ready
+	pid=$(pod inspect -f '{{.State.Pid}}' ebprec-jvm)
+	ebprec record -q --ask-jvm -p "$pid" -o x.data -d 3
+	pod kill ebprec-jvm >/dev/null
+	same 1 "$(account x.data jit jvms_asked)"
+	same 1 "$(account x.data jit files)"
+	ebprec report -q --folded -i x.data >folded
+	[ "$(grep -c 'StubRoutines[^;]*;java::Work.main (Work.java);java::Work.burn60' folded)" -gt 0 ] || fail "$(tail -n 3 folded)"
+}

@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* elf_jvm: by files with the tables of a JVM (tests/lib/fixtures/jvm.c) */
+#include "record/privsep/elf/elf_jvm.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static uint8_t bytes[1 << 18];
+
+/* Returns how many bytes the file has. */
+static size_t read_file(const char *name)
+{
+	const char *build = getenv("EBPREC_BUILD");
+	char path[4096];
+	size_t size;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/tests/lib/fixtures/%s", build ? build : "build", name);
+	f = fopen(path, "re");
+	assert_non_null(f);
+	size = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	return size;
+}
+
+static struct elf_runtime find(size_t size_bytes)
+{
+	struct elf_runtime r;
+	struct source s;
+
+	source_of_bytes(bytes, size_bytes, &s);
+	elf_jvm_find(&s, &r);
+	return r;
+}
+
+static void need_x86(void)
+{
+	if (UNWIND_HERE != UNWIND_X86_64)
+		skip();
+}
+
+static void entries_are_those_of_the_table(void **state)
+{
+	struct elf_runtime r;
+
+	(void)state;
+	need_x86();
+	r = find(read_file("java17"));
+	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
+	assert_int_equal(r.desc.kind, RUNTIME_JVM);
+	assert_int_equal(r.version, 17);
+	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_ARRAY_COUNT], 2);
+	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_BLOB_CODE], 12);
+	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_NMETHOD_METHOD], 14);
+	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_SYMBOL_BODY], 25);
+	assert_int_equal(r.desc.jvm.block_bytes, 16);
+	assert_int_equal(r.desc.jvm.const_bytes, 24);
+	assert_int_equal(r.desc.jvm.pool_bytes, 32);
+	assert_int_equal(r.desc.jvm.blob_code_bytes, 8);
+	assert_int_equal(r.desc.jvm.blob_complete_bytes, 4);
+	assert_true(r.desc.state && r.desc.code_type && r.desc.state != r.desc.code_type);
+	r = find(read_file("java25"));
+	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
+	assert_int_equal(r.desc.jvm.blob_code_bytes, 4);
+	assert_int_equal(r.desc.jvm.blob_complete_bytes, 2);
+}
+
+static void other_versions_and_structs_are_not_understood(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t state;
+	} files[] = {
+		{ "java16", ELF_RUNTIME_VERSION },
+		{ "java26", ELF_RUNTIME_VERSION },
+		{ "java17-large", ELF_RUNTIME_LAYOUT },
+		{ "java17-without-0", ELF_RUNTIME_LAYOUT },
+		{ "java17-without-2", ELF_RUNTIME_LAYOUT },
+		{ "java17-without-12", ELF_RUNTIME_LAYOUT },
+		{ "java17-without-16", ELF_RUNTIME_LAYOUT },
+		{ "java17-without-25", ELF_RUNTIME_LAYOUT },
+		{ "node20", ELF_RUNTIME_NONE },
+		{ "python3.13", ELF_RUNTIME_NONE },
+	};
+
+	(void)state;
+	need_x86();
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct elf_runtime r = find(read_file(files[i].name));
+
+		if (r.state != files[i].state || r.desc.jvm.block_bytes)
+			fail_msg("%s: %u", files[i].name, r.state);
+	}
+}
+
+/* Section headers stand at the end, so all that is cut has none. */
+static void a_file_that_ends_early_is_not_understood(void **state)
+{
+	size_t size = read_file("java17");
+
+	(void)state;
+	need_x86();
+	for (size_t n = 0; n < size; n += 509) {
+		struct elf_runtime r = find(n);
+
+		if (r.state == ELF_RUNTIME_UNDERSTOOD)
+			fail_msg("%zu of %zu bytes", n, size);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(entries_are_those_of_the_table),
+		cmocka_unit_test(other_versions_and_structs_are_not_understood),
+		cmocka_unit_test(a_file_that_ends_early_is_not_understood),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -12,10 +12,8 @@
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/report_options.h"
-#include "analyze/input/event/samples_by_time.h"
-#include "analyze/input/event/sample_decode.h"
-#include "analyze/names/name_context.h"
 #include "analyze/out/message.h"
+#include "analyze/report/script/sample_walk.h"
 #include "analyze/report/script/script.h"
 
 #define OUT_BYTES (256u << 10)
@@ -127,22 +125,17 @@ static const struct usage script_usage = {
 
 struct run {
 	struct script script;
-	const struct process_model *model;
-	const struct filter *filter;
+	const struct sample_walk *walk;
 	const struct name_filter *pick; /* of cgroups and containers */
 	/* The text of the last cgroup: most samples have that of the sample before. */
 	uint64_t last_cgroup;
 	bool asked_cgroup, last_passes;
-	const struct capture_attr *only; /* NULL: all events */
-	struct sample_decode decode;
-	struct sample_chains chains;
-	struct sample_chain chain;
-	uint64_t broken, shown;
+	uint64_t shown;
 };
 
 static bool passes_cgroup(struct run *run, uint64_t id)
 {
-	uint32_t path = process_model_cgroup(run->model, id);
+	uint32_t path = process_model_cgroup(run->walk->model, id);
 	char unknown[40];
 
 	if (!run->pick->count || (run->asked_cgroup && run->last_cgroup == id))
@@ -156,46 +149,18 @@ static bool passes_cgroup(struct run *run, uint64_t id)
 	return run->last_passes;
 }
 
-static bool is_wanted(struct run *run, const struct perf_sample *sample)
-{
-	struct process_model_where where;
-	char unknown[16];
-
-	if (!filter_passes(run->filter, sample->pid, sample->tid, sample->cpu, sample->time_ns) ||
-	    !passes_cgroup(run, sample->cgroup))
-		return false;
-	if (!run->filter->comm_count)
-		return true;
-	process_model_thread(run->model, sample->pid, sample->tid, sample->time_ns, &where);
-	snprintf(unknown, sizeof(unknown), ":%" PRId32, (int32_t)sample->tid);
-	return filter_passes_comm(run->filter,
-				  where.comm == PROCESS_MODEL_NONE
-					  ? unknown
-					  : string_table_text(run->script.names, where.comm));
-}
-
-static int show_one(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
+static int show(void *ctx, const struct perf_sample *sample, const struct capture_attr *attr)
 {
 	struct run *run = ctx;
 	int err;
 
-	if ((run->only && attr != run->only) || !is_wanted(run, sample))
+	if (!passes_cgroup(run, sample->cgroup))
 		return 0;
 	err = script_sample(&run->script, sample, attr, stdout);
 	if (err)
 		return err;
 	run->shown++;
 	return ferror(stdout) ? (errno ? -errno : -EIO) : 0;
-}
-
-static int show(void *ctx, const struct perf_event_header *header)
-{
-	struct run *run = ctx;
-	struct perf_sample sample;
-	int result = sample_decode(&run->decode, header, run->only, &sample);
-
-	run->broken += result == -EBADMSG;
-	return result < 1 ? 0 : sample_decode_each(&run->decode, &sample, show_one, run);
 }
 
 static void prepare_events(const struct capture *c, struct script *s)
@@ -215,15 +180,18 @@ static void prepare_events(const struct capture *c, struct script *s)
 static void explain_empty(const struct script_opts *o, const struct run *run,
 			  const struct report *r)
 {
-	struct report_query query = { .filter = run->filter, .pick = run->pick };
+	struct report_query query = { .filter = run->walk->filter, .pick = run->pick };
 
 	if (!load_choose_event(r->capture, &r->scan, o->event, &query.attr))
 		empty_answer_explain(r->capture, &query, !o->event);
 }
 
 static int print_result(const struct script_opts *o, const struct run *run, const struct report *r,
-			const struct samples_by_time_stats *stats, int err)
+			int err)
 {
+	const struct samples_by_time_stats *stats = &run->walk->stats;
+	uint64_t broken = run->walk->broken + stats->broken;
+
 	if (!err && fflush(stdout))
 		err = -errno;
 	if (err == -EPIPE) {
@@ -234,9 +202,9 @@ static int print_result(const struct script_opts *o, const struct run *run, cons
 		return message_error("cannot print '%s': %s", o->input, strerror(ENOMEM));
 	if (err)
 		return message_cannot_write("standard output", err);
-	if (run->broken + stats->broken)
-		message_note("%" PRIu64 " samples of '%s' do not fit their event, skipping",
-			     run->broken + stats->broken, o->input);
+	if (broken)
+		message_note("%" PRIu64 " samples of '%s' do not fit their event, skipping", broken,
+			     o->input);
 	if (stats->damaged_blocks)
 		message_note("'%s' is damaged: %" PRIu32 " parts of it are unreadable, skipping",
 			     o->input, stats->damaged_blocks);
@@ -270,58 +238,42 @@ static int choose_event(const struct script_opts *o, const struct report *r,
 static int run_script(const struct script_opts *o, struct report *r, struct filter *filter,
 		      const struct asked *asked)
 {
-	struct run run = { .model = r->model, .filter = filter, .pick = &asked->pick };
-	struct name_context namer = { .capture = NULL };
-	const struct time_span all = TIME_SPAN_ALL;
-	struct samples_by_time_stats stats = { 0 };
+	struct sample_walk walk = { 0 };
+	struct run run = { .walk = &walk, .pick = &asked->pick };
+	const struct capture_attr *only = NULL;
 	struct name_root_options roots = { 0 };
-	int err;
+	int status, err;
 
-	if (choose_event(o, r, &run.only))
+	if (choose_event(o, r, &only))
 		return MESSAGE_FAILED;
 	err = name_roots_make(&o->names, &roots, true);
 	if (err && err != -ENOENT)
 		return message_error("cannot print '%s': %s", o->input, strerror(-err));
-	err = name_context_open(&namer, r->capture, &r->scan, r->model, &roots.roots,
-				o->names.demangle, 0);
-	if (!err)
-		err = name_context_ask_kernel(&namer);
+	err = sample_walk_open(&walk, r->capture, &r->scan, r->model, r->names, &roots.roots,
+			       o->names.demangle);
 	if (!err) {
-		run.script.resolver = namer.resolver;
+		run.script.resolver = walk.namer.resolver;
 		run.script.model = r->model;
 		run.script.names = r->names;
 		run.script.ns = o->ns;
 		run.script.containers = r->containers;
-		run.script.chain = &run.chain;
+		run.script.chain = &walk.chain;
+		run.script.trace = walk.trace;
 		run.script.fields = asked->fields;
 		run.script.more = asked->more;
 		prepare_events(r->capture, &run.script);
-		/* Without formats, tracepoints are printed without their text. */
-		(void)tracepoint_text_new(r->capture, &run.script.trace);
 		/* No other thread writes to it while samples are printed. */
 		__fsetlocking(stdout, FSETLOCKING_BYCALLER);
 		setvbuf(stdout, NULL, _IOFBF, OUT_BYTES);
 		err = script_begin(&run.script);
 	}
 	if (!err)
-		err = sample_chains_init(&run.chains, r->capture, r->model, &roots.roots,
-					 &r->scan.later);
-	if (!err)
-		err = sample_chain_init(&run.chain, &run.chains);
-	if (!err)
-		err = sample_decode_init(&run.decode, r->capture, true);
-	/* The increments of a member are known only from the beginning on. */
-	if (!err)
-		err = samples_by_time_run(r->capture, run.decode.members ? &all : &filter->span,
-					  show, &run, &stats);
-	sample_decode_done(&run.decode);
-	sample_chain_done(&run.chain);
-	sample_chains_done(&run.chains);
+		err = sample_walk_run(&walk, filter, only, show, &run);
+	status = print_result(o, &run, r, err);
 	script_end(&run.script);
-	tracepoint_text_free(run.script.trace);
-	name_context_done(&namer);
+	sample_walk_close(&walk);
 	name_roots_done(&roots);
-	return print_result(o, &run, r, &stats, err);
+	return status;
 }
 
 static int open_and_print(const struct script_opts *o, struct filter *filter,

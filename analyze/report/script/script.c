@@ -8,14 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/fold/location/callchain.h"
+#include "analyze/report/script/frame_line.h"
 #include "analyze/report/script/script_cache.h"
-#include "analyze/fold/count_samples.h"
-#include "analyze/names/function_table.h"
 #include "analyze/out/message.h"
 #include "analyze/names/interrupted.h"
 #include "format/base/vec.h"
-#include "format/base/cursor.h"
 #include "format/perf/perfrec.h"
 
 #define NS_PER_SECOND 1000000000u
@@ -96,37 +93,11 @@ static unsigned default_fields(const struct capture_attr *attr)
 
 /* ---- frames ---- */
 
-/* The printed parts of a frame. */
-struct line {
-	uint64_t addr, into_bytes;
-	const char *name, *dso; /* NULL: not known */
-	char made_dso[32];
-	uint32_t file; /* of the resolver; UINT32_MAX: none */
-	enum name_reason reason;
-};
-
-/* The key of a frame's text: the kinds of locations in the cache of lines. */
-enum frame_location_kind {
-	LOC_UNMAPPED,  /* address */
-	LOC_FILE,      /* file of the model, offset in it */
-	LOC_ANONYMOUS, /* address in the space of a process */
-	LOC_KERNEL,    /* whether it is mapped, address */
-	LOC_KSYMBOL,   /* file of the model, offset in it */
-};
-
-struct frame_location {
-	enum frame_location_kind kind;
-	bool mapped;
-	struct process_model_place at;
-	uint64_t addr;
-	bool is_return;
-};
-
 /* Each frame is put into words once, and copied from then on. */
 struct script_memory {
 	struct script_cache *lines;
-	uint32_t *files; /* of the resolver, by number of the model, + 1; 0: not asked yet */
-	FILE *maker;     /* makes one line: into made */
+	struct frame_lines frames;
+	FILE *maker; /* makes one line: into made */
 	char *made;
 	size_t made_bytes;
 	char *sample; /* the text of this one */
@@ -142,9 +113,10 @@ int script_begin(struct script *s)
 	if (err)
 		return err;
 	err = script_cache_new(&m->lines);
-	m->files = calloc((size_t)process_model_file_count(s->model) + 1, sizeof(*m->files));
+	if (!err)
+		err = frame_lines_init(&m->frames, s->model, s->resolver);
 	m->maker = open_memstream(&m->made, &m->made_bytes);
-	if (err || !m->files || !m->maker) {
+	if (err || !m->maker) {
 		script_end(s);
 		return -ENOMEM;
 	}
@@ -162,7 +134,7 @@ void script_end(struct script *s)
 		fclose(m->maker);
 	free(m->made);
 	free(m->sample);
-	free(m->files);
+	frame_lines_done(&m->frames);
 	script_cache_free(m->lines);
 	free(m);
 	s->memory = NULL;
@@ -179,54 +151,11 @@ static int put(struct script_memory *m, const char *text, size_t size_bytes)
 	return 0;
 }
 
-/* perf calls memory without a file after where a JIT compiler would put its names. */
-static bool is_anonymous(const char *path)
-{
-	return !strcmp(path, "//anon") || !strncmp(path, "/dev/zero", 9) ||
-	       !strncmp(path, "/anon_hugepage", 14);
-}
-
 struct frames {
 	const struct script *s;
-	uint32_t user_space, kernel_space, pid;
+	struct frame_space space;
 	unsigned asked;
-	bool copied; /* user frames were walked in a copy of the stack */
 };
-
-static uint32_t file_of(const struct script *s, uint32_t model_number)
-{
-	uint32_t *file = &s->memory->files[model_number];
-
-	if (!*file) /* without memory UINT32_MAX, and asked again */
-		*file = function_table_file(s->model, model_number, s->resolver) + 1;
-	return *file - 1;
-}
-
-static struct frame_location find_location(const struct frames *f, unsigned mode, uint64_t addr,
-					   bool is_return)
-{
-	uint64_t look = addr - (is_return && addr);
-	struct frame_location location = { .kind = LOC_UNMAPPED,
-					   .addr = addr,
-					   .is_return = is_return };
-	const struct process_model *model = f->s->model;
-	const struct process_model_file *file;
-
-	if (mode == PERF_RECORD_MISC_KERNEL) {
-		location.mapped = process_model_place(model, f->kernel_space, look, &location.at);
-		location.kind =
-			location.mapped && process_model_file(model, location.at.file)->is_ksymbol
-				? LOC_KSYMBOL
-				: LOC_KERNEL;
-	} else if (mode == PERF_RECORD_MISC_USER) {
-		location.mapped = process_model_place(model, f->user_space, look, &location.at);
-		if (location.mapped) {
-			file = process_model_file(model, location.at.file);
-			location.kind = is_anonymous(file->path) ? LOC_ANONYMOUS : LOC_FILE;
-		}
-	}
-	return location;
-}
 
 static struct script_cache_place place_of(const struct frames *f,
 					  const struct frame_location *location, uint32_t how)
@@ -241,7 +170,7 @@ static struct script_cache_place place_of(const struct frames *f,
 		place.where = location->at.file_off_bytes;
 		break;
 	case LOC_ANONYMOUS:
-		place.what = (uint64_t)f->user_space << 32 | f->pid;
+		place.what = (uint64_t)f->space.user << 32 | f->space.pid;
 		break;
 	case LOC_KERNEL:
 		place.what = location->mapped;
@@ -252,67 +181,14 @@ static struct script_cache_place place_of(const struct frames *f,
 	return place;
 }
 
-static void make_user_line(const struct frames *f, const struct frame_location *location,
-			   struct line *out)
-{
-	const struct script *s = f->s;
-	uint64_t off = location->at.file_off_bytes + (location->is_return && location->addr);
-	struct resolved r;
-
-	/* The line will be remembered: what it is made of need not be. */
-	out->file = file_of(s, location->at.file);
-	resolver_user_once(s->resolver, out->file, off, location->is_return, &r);
-	resolver_set_path(s->resolver, out->file,
-			  process_model_file(s->model, location->at.file)->path, &r);
-	out->reason = r.reason;
-	out->dso = r.dso;
-	out->name = r.name;
-	out->into_bytes = r.into_bytes;
-	if (location->kind == LOC_FILE) {
-		out->addr = off;
-		return;
-	}
-	snprintf(out->made_dso, sizeof(out->made_dso), "/tmp/perf-%" PRIu32 ".map", f->pid);
-	out->dso = out->made_dso;
-}
-
-static void make_line(const struct frames *f, const struct frame_location *location,
-		      struct line *out)
-{
-	const struct script *s = f->s;
-	const struct resolved *r;
-
-	*out = (struct line){ .addr = location->addr, .file = UINT32_MAX, .reason = NAME_NO_MAP };
-	switch (location->kind) {
-	case LOC_FILE:
-	case LOC_ANONYMOUS:
-		make_user_line(f, location, out);
-		break;
-	case LOC_KSYMBOL:
-		out->reason = NAME_FOUND;
-		out->name = out->dso = process_model_file(s->model, location->at.file)->path;
-		out->into_bytes = location->at.file_off_bytes +
-				  (location->is_return && location->addr);
-		break;
-	case LOC_KERNEL:
-		r = resolver_kernel(s->resolver, location->addr, location->is_return);
-		out->reason = r->reason;
-		out->name = r->name;
-		out->dso = r->name || location->mapped ? r->dso : NULL;
-		out->into_bytes = r->into_bytes;
-		break;
-	default:
-		break;
-	}
-}
-
 static void write_name(const char *text, FILE *to)
 {
 	message_escaped(to, text, strlen(text));
 }
 
 /* " [build-id]", and " [by build-id: FILE]" or " [why there is no name]". */
-static void write_origin(const struct script *s, const struct line *line, unsigned asked, FILE *to)
+static void write_origin(const struct script *s, const struct frame_line *line, unsigned asked,
+			 FILE *to)
 {
 	struct resolver_source source = { 0 };
 	bool known = resolver_source(s->resolver, line->file, &source);
@@ -347,7 +223,8 @@ static void write_offset(uint64_t into_bytes, FILE *to)
 		fprintf(to, "+0x%" PRIx64, into_bytes);
 }
 
-static void write_line(const struct script *s, const struct line *line, unsigned asked, FILE *to)
+static void write_line(const struct script *s, const struct frame_line *line, unsigned asked,
+		       FILE *to)
 {
 	if (asked & SCRIPT_IP)
 		fprintf(to, "%16" PRIx64, line->addr);
@@ -367,38 +244,38 @@ static void write_line(const struct script *s, const struct line *line, unsigned
 		write_origin(s, line, asked, to);
 }
 
-/* A line and the byte stored with it: whether a signal returns there. */
-static int put_cached(struct script_memory *m, const char *text, size_t size_bytes,
-		      bool *is_trampoline)
+/* A line and the byte stored with it: whether a signal returns there, which is the result. */
+static int put_cached(struct script_memory *m, const char *text, size_t size_bytes)
 {
-	*is_trampoline = *text == 's';
-	return put(m, text + 1, size_bytes - 1);
+	int err = put(m, text + 1, size_bytes - 1);
+
+	return err ? err : *text == 's';
 }
 
 /* A line of a chain, from memory or made now. */
-static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool is_return,
-		     bool *is_trampoline)
+static int put_frame(void *ctx, unsigned mode, uint64_t addr, bool is_return)
 {
+	const struct frames *f = ctx;
 	struct script_memory *m = f->s->memory;
 	struct script_cache_key key = {
 		.addr = addr,
-		.space = mode == PERF_RECORD_MISC_KERNEL ? f->kernel_space : f->user_space,
+		.space = mode == PERF_RECORD_MISC_KERNEL ? f->space.kernel : f->space.user,
 		.how = f->asked << 8 | mode << 1 | is_return,
 	};
 	struct script_cache_place place;
 	struct frame_location location;
-	struct line line;
+	struct frame_line line;
 	size_t size_bytes;
 	const char *text = script_cache_get(m->lines, &key, &size_bytes);
 
 	if (text)
-		return put_cached(m, text, size_bytes, is_trampoline);
-	location = find_location(f, mode, addr, is_return);
+		return put_cached(m, text, size_bytes);
+	location = frame_location_find(&m->frames, &f->space, mode, addr, is_return);
 	place = place_of(f, &location, key.how);
 	text = script_cache_find(m->lines, &key, &place, &size_bytes);
 	if (text)
-		return put_cached(m, text, size_bytes, is_trampoline);
-	make_line(f, &location, &line);
+		return put_cached(m, text, size_bytes);
+	frame_line_make(&m->frames, &f->space, &location, &line);
 	rewind(m->maker);
 	fputs(line.name && interrupted_is_trampoline(line.name) ? "s\t" : "-\t", m->maker);
 	write_line(f->s, &line, f->asked, m->maker);
@@ -407,38 +284,7 @@ static int put_frame(const struct frames *f, unsigned mode, uint64_t addr, bool 
 		return -ENOMEM;
 	size_bytes = (size_t)ftello(m->maker);
 	script_cache_add(m->lines, &key, &place, m->made, size_bytes);
-	return put_cached(m, m->made, size_bytes, is_trampoline);
-}
-
-/*
- * The innermost frame of each context is an address, and so is the code that a signal interrupted;
- * the others are return addresses.  For those that were unwound from a copy perf prints the address
- * before, which is in the call.
- */
-static int put_chain(const struct frames *f, const struct perf_sample *sample)
-{
-	unsigned mode = sample->cpumode;
-	bool is_return = false, by_signal = false;
-	int err = 0;
-
-	for (size_t i = 0; !err && i < sample->chain_count; i++) {
-		uint64_t addr = le64_load(sample->chain + 8 * i);
-
-		if (addr >= PERF_CONTEXT_MAX) {
-			mode = addr == PERF_CONTEXT_KERNEL ? PERF_RECORD_MISC_KERNEL
-			       : addr == PERF_CONTEXT_USER ? PERF_RECORD_MISC_USER
-							   : PERF_RECORD_MISC_CPUMODE_UNKNOWN;
-			is_return = false;
-			i += addr == CALLCHAIN_USER_DEFERRED; /* the cookie is no address */
-			continue;
-		}
-		if (is_return && f->copied && mode == PERF_RECORD_MISC_USER)
-			err = put_frame(f, mode, addr - !!addr, false, &by_signal);
-		else
-			err = put_frame(f, mode, addr, is_return, &by_signal);
-		is_return = !by_signal;
-	}
-	return err;
+	return put_cached(m, m->made, size_bytes);
 }
 
 /* ---- the event ---- */
@@ -565,15 +411,16 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 	struct perf_sample walked = *sample;
 	struct frames f = {
 		.s = s,
-		.user_space = space,
-		.pid = sample->pid,
-		.kernel_space = process_model_kernel(s->model, sample->time_ns),
+		.space = { .user = space,
+			   .kernel = process_model_kernel(s->model, sample->time_ns),
+			   .pid = sample->pid },
 		.asked = asked,
 	};
 	struct script_memory *m = s->memory;
 	struct stack_result info;
-	struct line line;
+	struct frame_line line;
 	struct frame_location location;
+	bool copied;
 	int err;
 
 	if (!(asked & SCRIPT_IP))
@@ -581,17 +428,17 @@ static int write_stack(const struct script *s, const struct perf_sample *sample,
 	if (attr->attr.sample_type & PERF_SAMPLE_CALLCHAIN) {
 		m->sample_bytes = 0;
 		err = sample_chain_complete(s->chain, &walked, attr, space, RESULT_NOWHERE, &info);
-		f.copied = err == 1;
+		copied = err == 1;
 		if (err >= 0)
 			err = put(m, "\n", 1);
 		if (!err)
-			err = put_chain(&f, &walked);
+			err = frame_chain_each(&walked, copied, put_frame, &f);
 		fwrite(m->sample, 1, m->sample_bytes, to);
 		return err;
 	}
 	putc(' ', to);
-	location = find_location(&f, sample->cpumode, sample->ip, false);
-	make_line(&f, &location, &line);
+	location = frame_location_find(&m->frames, &f.space, sample->cpumode, sample->ip, false);
+	frame_line_make(&m->frames, &f.space, &location, &line);
 	line.addr = sample->ip; /* as it was, when it stands alone */
 	write_line(s, &line, asked, to);
 	return 0;

@@ -97,7 +97,9 @@ struct ebprec_event {
 	uint64_t period;  /* events between samples; 0: by frequency */
 	uint64_t freq_hz; /* samples a second; 0: by period */
 	uint32_t type;
-	uint32_t is_chosen; /* the event that ebprec_count() counts when none is named */
+	uint32_t is_chosen;  /* the event that ebprec_count() counts when none is named */
+	uint32_t has_stacks; /* its samples have call chains; else at most where the code was */
+	uint32_t reserved;   /* 0 */
 };
 
 /* -ENOENT: there are no more. */
@@ -225,6 +227,54 @@ struct ebprec_quality {
 };
 
 EBPREC_API int ebprec_get_quality(const struct ebprec_stacks *s, struct ebprec_quality *out);
+
+/* ---- samples one by one ---- */
+
+struct ebprec_cursor; /* one sample, while it is passed on */
+
+/*
+ * Calls on_sample for each sample in the order of time: for those of all events, or of the query's.  A sample of a group
+ * of events is passed on once for each that counted something.  query NULL: all zero; by is 0, and of the flags
+ * EBPREC_MANGLED, EBPREC_NO_IDLE and EBPREC_NO_KERNEL_THREADS are allowed.  A result of on_sample other than 0 ends it, and is
+ * returned, without words; on_sample may not call with this handle.  -ENOENT: there is no such event; -EINVAL, -E2BIG, -ENOMEM.
+ */
+EBPREC_API int ebprec_each_sample(struct ebprec *e, const struct ebprec_query *query,
+				  int (*on_sample)(void *arg, struct ebprec_cursor *at), void *arg);
+
+/* Texts are valid until on_sample returns. */
+struct ebprec_sample {
+	size_t size;
+	const char
+		*comm; /* of its thread at that time; ":12" for thread 12 whose name is not known */
+	const char *
+		text; /* a tracepoint's fields, "pid=12 state=S"; of a mark, its words; NULL: none */
+	const char *cgroup; /* its path; NULL: not known */
+	uint64_t time_ns;   /* UINT64_MAX: not recorded */
+	uint64_t period;    /* events that it stands for */
+	uint32_t event;     /* for ebprec_get_event() */
+	uint32_t pid, tid;
+	int32_t cpu; /* -1: not recorded */
+};
+
+EBPREC_API int ebprec_get_sample(struct ebprec_cursor *at, struct ebprec_sample *out); /* -ENOMEM */
+
+/* A frame of its stack.  Texts are valid until ebprec_each_sample() returns, but for file: until on_sample does. */
+struct ebprec_location {
+	size_t size;
+	const char *name; /* the function; NULL: it has none */
+	const char *file; /* the path that was mapped, "[kernel.kallsyms]" ...; NULL: not known */
+	const char *reason_text; /* why there is no name, for people; NULL: there is one */
+	/* In the file; of the kernel, and of code without a file, in memory. */
+	uint64_t address;
+	/* From the start of the function, as a signed number (a cold part may be before it); UINT64_MAX: not known. */
+	uint64_t into_bytes;
+	uint32_t reason; /* 0: it has a name */
+	uint32_t is_kernel;
+};
+
+/* Innermost first, from index 0 on.  -ENOENT: there are no more; -ENOMEM. */
+EBPREC_API int ebprec_get_location(struct ebprec_cursor *at, size_t index,
+				   struct ebprec_location *out);
 
 #ifdef __cplusplus
 }

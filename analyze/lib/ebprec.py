@@ -30,7 +30,7 @@ _FIELDS = {
     ],
     "event": [
         ("name", c_char_p), ("config", c_uint64), ("period", c_uint64), ("freq_hz", c_uint64),
-        ("type", c_uint32), ("is_chosen", c_uint32),
+        ("type", c_uint32), ("is_chosen", c_uint32), ("has_stacks", c_uint32), ("reserved", c_uint32),
     ],
     "process": [
         ("comm", c_char_p), ("args", c_char_p), ("start_ns", c_uint64), ("end_ns", c_uint64), ("pid", c_uint32),
@@ -50,6 +50,14 @@ _FIELDS = {
         ("is_kernel", c_uint32), ("is_inlined", c_uint32),
     ],
     "group": [("comm", c_char_p), ("cgroup", c_char_p), ("pid", c_uint32), ("tid", c_uint32), ("cpu", c_int32)],
+    "sample": [
+        ("comm", c_char_p), ("text", c_char_p), ("cgroup", c_char_p), ("time_ns", c_uint64), ("period", c_uint64),
+        ("event", c_uint32), ("pid", c_uint32), ("tid", c_uint32), ("cpu", c_int32),
+    ],
+    "location": [
+        ("name", c_char_p), ("file", c_char_p), ("reason_text", c_char_p), ("address", c_uint64),
+        ("into_bytes", c_uint64), ("reason", c_uint32), ("is_kernel", c_uint32),
+    ],
     "quality": [
         ("samples", c_uint64), ("user_stacks", c_uint64), ("complete_stacks", c_uint64), ("unnamed_samples", c_uint64),
         ("lost_samples", c_uint64), ("broken_samples", c_uint64), ("weight_shift", c_uint32), ("reserved", c_uint32),
@@ -64,6 +72,7 @@ _TUPLES = {name: collections.namedtuple(name.title(), [f for f, _ in fields]) fo
 
 Stack = collections.namedtuple("Stack", ["frames", "samples", "weight", "group"])
 
+_ON_SAMPLE = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 _lib = ctypes.CDLL("libebprec.so.0")
 _lib.ebprec_version.restype = c_char_p
 _lib.ebprec_error.restype = c_char_p
@@ -82,6 +91,9 @@ for _name, _arguments in {
     "ebprec_get_frame": [c_void_p, c_uint32, c_void_p],
     "ebprec_get_group": [c_void_p, c_uint32, c_void_p],
     "ebprec_get_quality": [c_void_p, c_void_p],
+    "ebprec_each_sample": [c_void_p, c_void_p, _ON_SAMPLE, c_void_p],
+    "ebprec_get_sample": [c_void_p, c_void_p],
+    "ebprec_get_location": [c_void_p, c_size_t, c_void_p],
 }.items():
     getattr(_lib, _name).argtypes = _arguments
     getattr(_lib, _name).restype = c_int
@@ -172,6 +184,41 @@ class Capture:
         structure = _structure("query", **query)
         self._must(_lib.ebprec_count(self._handle, ctypes.byref(structure), ctypes.byref(stacks)))
         return Stacks(stacks)
+
+    def each_sample(self, function, **query):
+        """Calls function(sample, frames) for each sample in the order of time; frames innermost first.
+
+        A true result ends it, as does an exception, which is raised.
+        """
+        raised = []
+
+        def on_sample(_, cursor):
+            try:
+                return 1 if function(*_sample(cursor)) else 0
+            except BaseException as error:  # a callback of ctypes would print and forget it
+                raised.append(error)
+                return 1
+
+        structure = _structure("query", **query)
+        status = _lib.ebprec_each_sample(self._handle, ctypes.byref(structure), _ON_SAMPLE(on_sample), None)
+        if raised:
+            raise raised[0]
+        if status < 0:
+            raise self._error(status)
+
+
+def _sample(cursor):
+    sample = _structure("sample")
+    status = _lib.ebprec_get_sample(cursor, ctypes.byref(sample))
+    frames = []
+    location = _structure("location")
+    while not status:
+        status = _lib.ebprec_get_location(cursor, len(frames), ctypes.byref(location))
+        if not status:
+            frames.append(_tuple("location", location))
+    if status != _ENOENT:
+        raise OSError(-status, os.strerror(-status))
+    return _tuple("sample", sample), frames
 
 
 class Stacks:

@@ -131,8 +131,7 @@ static int list_processes(struct ebprec *e)
 	return 0;
 }
 
-/* As handle_begin(), and reads the side-band, once. */
-static int begin_with_facts(struct ebprec *e)
+int handle_begin_with_facts(struct ebprec *e)
 {
 	int err = handle_begin(e);
 
@@ -158,7 +157,7 @@ int ebprec_get_info(struct ebprec *e, struct ebprec_info *out)
 	const struct capture_damage *damage;
 	const struct time_span *span;
 	size_t count;
-	int err = begin_with_facts(e);
+	int err = handle_begin_with_facts(e);
 
 	if (err)
 		return err;
@@ -191,7 +190,7 @@ int ebprec_get_event(struct ebprec *e, size_t index, struct ebprec_event *out)
 	const struct capture_attr *attrs;
 	struct ebprec_event v;
 	size_t count;
-	int err = begin_with_facts(e);
+	int err = handle_begin_with_facts(e);
 
 	if (err)
 		return err;
@@ -206,6 +205,7 @@ int ebprec_get_event(struct ebprec *e, size_t index, struct ebprec_event *out)
 		.freq_hz = attrs[index].attr.freq ? attrs[index].attr.sample_freq : 0,
 		.type = attrs[index].attr.type,
 		.is_chosen = index == e->chosen,
+		.has_stacks = !!(attrs[index].attr.sample_type & PERF_SAMPLE_CALLCHAIN),
 	};
 	err = sized_give(out, &v, sizeof(v), EVENT_BYTES);
 	return err ? handle_fail_structure(e, err, "ebprec_event") : 0;
@@ -247,7 +247,7 @@ int ebprec_get_process(struct ebprec *e, size_t index, struct ebprec_process *ou
 {
 	const struct tasks_life *life;
 	struct ebprec_process p;
-	int err = begin_with_facts(e);
+	int err = handle_begin_with_facts(e);
 
 	if (err)
 		return err;

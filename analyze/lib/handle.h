@@ -22,6 +22,8 @@ struct ebprec {
 
 /* Forgets the error of the call before.  Returns -EBADF, with an error, where nothing is open. */
 int handle_begin(struct ebprec *e);
+/* The same, and reads the side-band, once. */
+int handle_begin_with_facts(struct ebprec *e);
 /* Keeps the words of an error; returns code. */
 int handle_fail(struct ebprec *e, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));

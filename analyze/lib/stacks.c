@@ -5,20 +5,15 @@
 #include <string.h>
 
 #include "analyze/lib/handle.h"
+#include "analyze/lib/query.h"
 #include "analyze/lib/sized.h"
 #include "format/base/vec.h"
 
 /* The sizes of the first release. */
-#define QUERY_BYTES   sizeof(struct ebprec_query)
 #define STACK_BYTES   sizeof(struct ebprec_stack)
 #define FRAME_BYTES   sizeof(struct ebprec_frame)
 #define GROUP_BYTES   sizeof(struct ebprec_group)
 #define QUALITY_BYTES sizeof(struct ebprec_quality)
-
-#define ALL_BY (EBPREC_BY_COMM | EBPREC_BY_PID | EBPREC_BY_TID | EBPREC_BY_CPU | EBPREC_BY_CGROUP)
-#define ALL_FLAGS                                                          \
-	(EBPREC_INLINED | EBPREC_LINES | EBPREC_MANGLED | EBPREC_NO_IDLE | \
-	 EBPREC_NO_KERNEL_THREADS | EBPREC_OFF_CPU)
 
 _Static_assert((int)EBPREC_BY_COMM == GROUP_COMM && (int)EBPREC_BY_PID == GROUP_PID &&
 		       (int)EBPREC_BY_TID == GROUP_TID && (int)EBPREC_BY_CPU == GROUP_CPU &&
@@ -35,81 +30,22 @@ struct ebprec_stacks {
 	size_t frame_capacity;
 };
 
-/* ---- what is asked ---- */
-
-static int add_list(struct ebprec *e, struct filter *f, const char *text,
-		    int (*add)(struct filter *f, const char *text, struct filter_error *error))
-{
-	struct filter_error error = { "" };
-	int err = text ? add(f, text, &error) : 0;
-
-	return err ? handle_fail(e, err, "%s", *error.text ? error.text : strerror(-err)) : 0;
-}
-
-static int read_filter(struct ebprec *e, const struct ebprec_query *q, struct filter *f)
-{
-	int err;
-
-	filter_init(f);
-	err = add_list(e, f, q->comms, filter_add_comms);
-	if (!err)
-		err = add_list(e, f, q->pids, filter_add_pids);
-	if (!err)
-		err = add_list(e, f, q->tids, filter_add_tids);
-	if (!err)
-		err = add_list(e, f, q->cpus, filter_add_cpus);
-	f->no_idle = q->flags & EBPREC_NO_IDLE;
-	f->no_kernel_threads = q->flags & EBPREC_NO_KERNEL_THREADS;
-	f->span.from_ns = q->from_ns;
-	if (q->to_ns)
-		f->span.to_ns = q->to_ns;
-	return err;
-}
-
-static int check_query(struct ebprec *e, const struct ebprec_query *q)
-{
-	if (q->by & ~ALL_BY)
-		return handle_fail(e, -EINVAL, "by: 0x%" PRIx32 " is not known", q->by & ~ALL_BY);
-	if (q->flags & ~ALL_FLAGS)
-		return handle_fail(e, -EINVAL, "flags: 0x%" PRIx32 " is not known",
-				   q->flags & ~ALL_FLAGS);
-	if (q->reserved)
-		return handle_fail(e, -EINVAL, "reserved: 0 was expected");
-	if (q->to_ns && q->to_ns < q->from_ns)
-		return handle_fail(e, -EINVAL, "to_ns is before from_ns");
-	return 0;
-}
-
 /* ---- counting ---- */
-
-static int choose_event(struct ebprec *e, const struct report *r, const char *name, size_t *out)
-{
-	int err = load_choose_event(e->capture, &r->scan, name, out);
-
-	if (!err)
-		return 0;
-	return name ? handle_fail(e, err, "there is no event '%s'", name)
-		    : handle_fail(e, err, "there are no events");
-}
 
 static int make_report(struct ebprec *e, const struct ebprec_query *q, const struct filter *filter,
 		       struct report *r)
 {
-	const char *const debug_dirs[] = { q->debug_dir };
 	struct report_query query = {
 		.filter = filter,
 		.off_cpu = q->flags & EBPREC_OFF_CPU,
 		.fields = q->by ? q->by : EBPREC_BY_COMM,
 		.thread_count = q->thread_count,
-		.roots = { .symfs = q->symfs,
-			   .debug_dirs = debug_dirs,
-			   .debug_dir_count = q->debug_dir != NULL,
-			   .function_addresses = true },
+		.roots = lib_query_roots(q),
 		.with_lines = q->flags & EBPREC_LINES,
 		.with_inlined = q->flags & EBPREC_INLINED,
 		.demangle = !(q->flags & EBPREC_MANGLED),
 	};
-	int err = choose_event(e, r, q->event, &query.attr);
+	int err = lib_query_event(e, &r->scan, q->event, &query.attr);
 
 	if (err)
 		return err;
@@ -142,7 +78,7 @@ static int name_threads(struct ebprec_stacks *s)
 static int count(struct ebprec *e, const struct ebprec_query *q, struct ebprec_stacks *s)
 {
 	struct filter filter;
-	int err = read_filter(e, q, &filter);
+	int err = lib_query_filter(e, q, &filter);
 
 	s->by = q->by ? q->by : EBPREC_BY_COMM;
 	if (!err)
@@ -162,10 +98,7 @@ int ebprec_count(struct ebprec *e, const struct ebprec_query *query, struct ebpr
 	*out = NULL;
 	if (err)
 		return err;
-	err = sized_take(&q, sizeof(q), QUERY_BYTES, query);
-	if (err)
-		return handle_fail_structure(e, err, "ebprec_query");
-	err = check_query(e, &q);
+	err = lib_query_take(e, query, &q);
 	if (err)
 		return err;
 	s = calloc(1, sizeof(*s));

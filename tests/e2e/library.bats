@@ -8,9 +8,11 @@ setup_file() {
 	export ROOT=$BATS_FILE_TMPDIR/root
 	(cd "$BATS_TEST_DIRNAME/../.." && make -s O="${BUILD:-build}" install DESTDIR="$ROOT" prefix=/usr >/dev/null)
 	export PKG_CONFIG_LIBDIR=$ROOT/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$ROOT LD_LIBRARY_PATH=$ROOT/usr/lib
-	# shellcheck disable=SC2046 # words
-	cc -Wall -Werror -O1 -o "$BATS_FILE_TMPDIR/library_reader" "$BATS_TEST_DIRNAME/../lib/fixtures/library_reader.c" \
-		$(pkg-config --cflags --libs libebprec) -pthread
+	for program in library_reader library_script; do
+		# shellcheck disable=SC2046 # words
+		cc -D_GNU_SOURCE -Wall -Werror -O1 -o "$BATS_FILE_TMPDIR/$program" "$BATS_TEST_DIRNAME/../lib/fixtures/$program.c" \
+			$(pkg-config --cflags --libs libebprec) -pthread
+	done
 }
 
 setup() {
@@ -32,6 +34,48 @@ setup() {
 	# With inlined functions.
 	library_reader folded perf.data 1 1 | sort >got
 	same "$(ebprec report -q --folded --inline -i perf.data | sort)" "$(cat got)"
+}
+
+@test "ebprec script, written on the header alone, prints the same: captures, marks, perf's files with and without stacks" {
+	perf record -q -o flat.data -F 999 -e cpu-clock -e page-faults -- ls -R /usr/include >/dev/null 2>&1
+	for file in gen.data perf.data flat.data "$captures"/*.data; do
+		library_script script "$file" >got
+		ebprec script -q -i "$file" >want 2>/dev/null || true
+		cmp want got >&2 || fail "$file: $(diff want got | head -n 6)"
+	done
+	[ "$(grep -c . want)" -gt 3 ]
+}
+
+@test "an exporter, written on the header alone, has the stacks of ebprec export --to speedscope" {
+	# shellcheck disable=SC2016 # of jq
+	form='.shared.frames as $f | [.profiles[] | {name, unit, endValue,
+		stacks: ([.samples, .weights] | transpose | map([(.[0] | map($f[.] | .name + " " + .file)), .[1]]) | sort)}]'
+	for file in gen.data perf.data "$captures/finished.data"; do
+		library_script speedscope "$file" >got.json
+		ebprec export -q --to speedscope -o want.json "$file"
+		same "$(jq -S "$form" want.json)" "$(jq -S "$form" got.json)"
+		[ "$(jq '.profiles | length' got.json)" -ge 1 ]
+	done
+}
+
+@test "samples come in order, with a filter as counted, and end when the caller wants" {
+	same "$(ebprec script -q -i gen.data | grep -c '^[^[:blank:]]')" "$(library_reader samples gen.data)"
+	same 3 "$(library_reader samples gen.data 3)"
+	PYTHONPATH=$ROOT/usr/share/ebprec/python python3 - gen.data <<-'END' >got
+		import sys, ebprec
+		with ebprec.Capture(sys.argv[1]) as capture:
+		    seen = []
+		    capture.each_sample(lambda sample, frames: seen.append((sample.time_ns, sample.comm, len(frames))))
+		    assert [t for t, _, _ in seen] == sorted(t for t, _, _ in seen)
+		    first = []
+		    capture.each_sample(lambda sample, frames: first.append(frames) or len(first) == 2)
+		    assert len(first) == 2
+		    try:
+		        capture.each_sample(lambda sample, frames: 1 / 0)
+		    except ZeroDivisionError:
+		        print(len(seen))
+	END
+	same "$(library_reader samples gen.data)" "$(cat got)"
 }
 
 @test "the capture, its events and its processes are those of ebprec info" {
@@ -60,7 +104,8 @@ setup() {
 }
 
 @test "without memory each call fails, and nothing is left" {
-	for file in gen.data perf.data "$captures/finished.data" "$captures/live.data"; do
+	gen_capture -o few.data --samples 300 --depth 9 --pids 12
+	for file in few.data perf.data "$captures/finished.data" "$captures/live.data"; do
 		read -r runs refused < <(library_reader failing "$file")
 		[ "$runs" -gt 100 ] && [ "$refused" -gt $((runs / 2)) ] || fail "$file: $runs runs, $refused failed"
 	done
@@ -89,7 +134,7 @@ setup() {
 		#define SIZE(name) printf(#name " %zu\n", sizeof(struct ebprec_##name))
 		int main(void)
 		{
-			SIZE(open_opts), SIZE(info), SIZE(event), SIZE(process), SIZE(query), SIZE(stack), SIZE(frame), SIZE(group), SIZE(quality);
+			SIZE(open_opts), SIZE(info), SIZE(event), SIZE(process), SIZE(query), SIZE(stack), SIZE(frame), SIZE(group), SIZE(sample), SIZE(location), SIZE(quality);
 		}
 	END
 	# shellcheck disable=SC2046 # words

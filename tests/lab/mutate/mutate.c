@@ -27,6 +27,7 @@
 #include <unistd.h>
 
 #include "analyze/cmd/common/commands.h"
+#include "analyze/lib/ebprec.h"
 #include "tests/fuzz/resum.h"
 
 #define HANG_S     20
@@ -35,6 +36,61 @@
 #define FILE_MAX   (4U << 20)
 #define BATCH      512
 #define WORDS_MAX  10
+
+/* Reads all samples, stacks and frames of a file through libebprec. */
+static int see_sample(void *arg, struct ebprec_cursor *at)
+{
+	struct ebprec_location location = { .size = sizeof(location) };
+	struct ebprec_sample sample = { .size = sizeof(sample) };
+	int err = ebprec_get_sample(at, &sample);
+
+	for (size_t i = 0; !err; i++)
+		err = ebprec_get_location(at, i, &location);
+	return err == -ENOENT ? 0 : err;
+}
+
+static int count_stacks(struct ebprec *e, const struct ebprec_query *query)
+{
+	struct ebprec_group group = { .size = sizeof(group) };
+	struct ebprec_stack stack = { .size = sizeof(stack) };
+	struct ebprec_frame frame = { .size = sizeof(frame) };
+	struct ebprec_stacks *s;
+	int err = ebprec_count(e, query, &s);
+
+	for (size_t i = 0; !err && !(err = ebprec_get_stack(s, i, &stack)); i++) {
+		for (size_t f = 0; !err && f < stack.frame_count; f++)
+			err = ebprec_get_frame(s, stack.frames[f], &frame);
+		if (!err)
+			err = ebprec_get_group(s, stack.group, &group);
+	}
+	ebprec_stacks_free(s);
+	return err;
+}
+
+static int use_library(int argc, char **argv)
+{
+	const struct ebprec_query query = { .size = sizeof(query),
+					    .symfs = argv[1],
+					    .by = EBPREC_BY_COMM | EBPREC_BY_CGROUP,
+					    .flags = EBPREC_INLINED | EBPREC_LINES };
+	const struct ebprec_query plain = { .size = sizeof(plain), .symfs = argv[1] };
+	struct ebprec_process process = { .size = sizeof(process) };
+	struct ebprec_info info = { .size = sizeof(info) };
+	struct ebprec *e;
+	int err = ebprec_open(argv[2], NULL, &e);
+
+	if (!err)
+		err = ebprec_get_info(e, &info);
+	for (size_t i = 0; !err; i++)
+		err = ebprec_get_process(e, i, &process);
+	if (err == -ENOENT) {
+		err = ebprec_each_sample(e, &plain, see_sample, NULL);
+		if (!err)
+			err = count_stacks(e, &query);
+	}
+	ebprec_close(e);
+	return err != 0;
+}
 
 /*
  * The commands that run on each damaged file, the four first: IN stands for it, OUT for a file to be
@@ -111,6 +167,7 @@ static const struct job {
 	{ cmd_export, { "export", "--to", "callgrind", "-o", out_word, "-i", in_word } },
 	{ cmd_export, { "export", "--to", "json", "-o", out_word, "-i", in_word } },
 	{ cmd_export, { "export", "--to", "csv", "-o", out_word, "-i", in_word } },
+	{ use_library, { "libebprec", root_word, in_word } },
 };
 #define JOBS (sizeof(jobs) / sizeof(jobs[0]))
 #define FOUR 4

@@ -308,7 +308,7 @@ check-web: analyze $(call prog,$(GEN)) $(call have,web)	## pages of report --htm
 
 THREADED := $(call unit,symbol_buckets folded count_samples threads symtab_wanted)
 check-threads: analyze tests			## the analyzer's threads under the thread sanitizer
-	$(Q)$(MAKE) -s SAN=thread analyze $(patsubst %.c,$(O)/san-thread/%,$(THREADED))
+	$(Q)$(MAKE) -s SAN=thread analyze library $(patsubst %.c,$(O)/san-thread/%,$(THREADED))
 	$(Q)scripts/check-threads.sh $(O) $(O)/san-thread $(patsubst %.c,%,$(THREADED))
 
 check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root and BPF

@@ -48,3 +48,14 @@ summary -i $work/a.data#
 diff $work/a.data $work/b.data#
 export --to speedscope -i $work/a.data# speedscope
 END
+
+# Eight threads, each with handles of its own, through the header of the library alone.
+${CC:-cc} -D_GNU_SOURCE -O1 -g -fsanitize=thread -Ianalyze/lib -o "$work/library_reader" tests/lib/fixtures/library_reader.c \
+	"$sanitized/libebprec.so.0" -pthread
+for file in "$work/a.data" "$work/c.data"; do
+	LD_LIBRARY_PATH=$(realpath "$sanitized") $run "$work/library_reader" threads "$file" >"$work/printed" 2>&1 || {
+		cat "$work/printed"
+		exit 1
+	}
+	echo "libebprec, 8 handles, $(cat "$work/printed") samples: no race"
+done

@@ -14,6 +14,7 @@
 #include <unistd.h>
 #include <cmocka.h>
 
+#include "record/privsep/elf/elf_parts.h"
 #include "record/privsep/io_timeout.h"
 #include "tests/unit/fakebpf.h"
 #include "format/base/cursor.h"
@@ -53,11 +54,18 @@ static void put_phdr(uint8_t *p, uint32_t type, uint32_t flags, uint64_t off, ui
 	le64_store(p + 48, 0x1000);
 }
 
+/* DWARF's numbers of the stack pointer and of the return address. */
+enum {
+	SP = UNWIND_HERE == UNWIND_AARCH64 ? 31 : 7,
+	RA = UNWIND_HERE == UNWIND_AARCH64 ? 30 : 16,
+};
+
 /* Functions of 32 bytes, each with sp + 8 first and sp + 16 four bytes later. */
 static void write_file(const char *path)
 {
-	static const uint8_t cie[CIE_BYTES] = { 20, 0, 0,    0,  0, 0,    0,    0, 1, 'z',  'R',
-						0,  1, 0x78, 16, 1, 0x1b, 0x0c, 7, 8, 0x90, 1 };
+	static const uint8_t cie[CIE_BYTES] = { 20,   0,    0,   0, 0,         0,    0,  0,
+						1,    'z',  'R', 0, 1,         0x78, RA, 1,
+						0x1b, 0x0c, SP,  8, 0x80 | RA, 1 };
 	size_t hdr = 64 + 3 * 56, eh = hdr + 16, size = eh + CIE_BYTES + FDES * FDE_BYTES + 4, at;
 	uint8_t *d = calloc(1, size), *p;
 	uint32_t i;
@@ -69,7 +77,7 @@ static void write_file(const char *path)
 	d[EI_DATA] = ELFDATA2LSB;
 	d[EI_VERSION] = 1;
 	le16_store(d + 16, ET_DYN);
-	le16_store(d + 18, EM_X86_64);
+	le16_store(d + 18, ELF_PARTS_MACHINE);
 	le64_store(d + 32, 64);
 	le16_store(d + 54, 56);
 	le16_store(d + 56, 3);

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -143,6 +144,7 @@ int main(void)
 
 	return cmocka_run_group_tests_name("codegaps", tests, NULL, NULL);
 #else
+	puts("1..0 # SKIP these functions are written for x86-64");
 	return 0;
 #endif
 }

@@ -332,7 +332,8 @@ check-kernels: all tests $(call have,kernels)	## record under Debian's stock ker
 check-kernels-aarch64: analyze $(call have,kernels)	## the same on Debian's kernel for aarch64; ten minutes
 	$(Q)$(MAKE) ARCH=aarch64 check-kernels-emulated
 
-check-kernels-emulated: analyze record $(addprefix $(O)/tests/live/,cached calls ends futexes leaks pingpong refuse shares)
+EMULATED_UNIT := $(shell awk '!/^\#/ { print "tests/unit/" $$1 ".c" }' scripts/emulator-lacks)
+check-kernels-emulated: analyze record $(addprefix $(O)/tests/live/,cached calls ends futexes leaks pingpong refuse shares) $(call prog,$(EMULATED_UNIT))
 	$(Q)EBPREC_NATIVE=$(abspath $(patsubst %/$(ARCH),%,$(O))) scripts/run-tests.sh $(O) kernels-aarch64
 
 bench: all tests $(call prog,$(wildcard tests/lab/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF

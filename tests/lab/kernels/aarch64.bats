@@ -121,6 +121,14 @@ same_there() {
 	done
 }
 
+@test "unit tests that the emulator of programs cannot run pass there" {
+	[ "$(find units -name '*.tap' | wc -l)" -ge 20 ] || fail "only $(ls units)"
+	for tap in units/*.tap; do
+		read -r passed failed _ < <(awk -v status="$(cat "$tap.status")" -v name="${tap#units/}" -f "$TEST_LIB/../../scripts/tap-sum.awk" "$tap")
+		[ "$passed" -ge 1 ] && [ "$failed" -eq 0 ] || fail "$tap: $passed passed, $failed failed: $(grep -A3 '^not ok' "$tap")"
+	done
+}
+
 @test "perf opens all captures" {
 	for file in *.data; do
 		perf script -i "$file" >"$BATS_TEST_TMPDIR/out" 2>/dev/null

@@ -13,6 +13,8 @@ enum {
 	FLAG_TOP_FRAME = 1, /* nothing called it */
 	FLAG_SP_WRITE = 2,  /* it moves to another stack */
 	FLAG_ASM = 4,
+	QUANTUM_X86_64 = 1, /* bytes of code that a step's length counts */
+	QUANTUM_AARCH64 = 4,
 };
 
 struct reader {
@@ -24,6 +26,7 @@ struct reader {
 	uint32_t function_count, range_count;
 	uint32_t next; /* function */
 	uint64_t last_pc;
+	uint32_t quantum;
 	bool has_start_line; /* 1.20 */
 };
 
@@ -46,10 +49,13 @@ static struct cursor part(const struct go_pclntab *t, uint64_t off_bytes)
 static int read_head(const struct go_pclntab *t, struct reader *r)
 {
 	struct cursor c = cursor_of(t->data, t->size_bytes);
-	uint32_t magic = cursor_u32(&c), zero = cursor_u16(&c), quantum = cursor_u8(&c);
-	uint32_t pointer_bytes = cursor_u8(&c);
-	uint64_t count = cursor_u64(&c);
+	uint32_t magic = cursor_u32(&c), zero = cursor_u16(&c);
+	uint32_t pointer_bytes;
+	uint64_t count;
 
+	r->quantum = cursor_u8(&c);
+	pointer_bytes = cursor_u8(&c);
+	count = cursor_u64(&c);
 	cursor_skip(&c, 8); /* files */
 	r->text_vaddr = cursor_u64(&c);
 	r->names = part(t, cursor_u64(&c));
@@ -60,7 +66,7 @@ static int read_head(const struct go_pclntab *t, struct reader *r)
 	if (!cursor_ok(&c))
 		return -ENODATA;
 	if ((magic != (0xffffff00 | MAGIC_1_18) && magic != (0xffffff00 | MAGIC_1_20)) || zero ||
-	    quantum != 1 || pointer_bytes != 8)
+	    (r->quantum != QUANTUM_X86_64 && r->quantum != QUANTUM_AARCH64) || pointer_bytes != 8)
 		return -ENOTSUP;
 	if (!r->text_vaddr)
 		r->text_vaddr = t->text_vaddr;
@@ -136,12 +142,13 @@ static uint32_t read_varint(struct cursor *c)
 }
 
 /*
- * Tables of values are steps of {change of value, bytes of code}, from -1 on.  The bytes of the next one;
+ * Tables of values are steps of {change of value, length of code}, from -1 on.  The bytes of code of the next one;
  * 0: there is none, or it is broken.
  */
-static uint32_t next_step(struct cursor *c, bool is_first, uint32_t *value)
+static uint64_t next_step(const struct reader *r, struct cursor *c, bool is_first, uint32_t *value)
 {
-	uint32_t change = read_varint(c), length = read_varint(c);
+	uint32_t change = read_varint(c);
+	uint64_t length = (uint64_t)read_varint(c) * r->quantum;
 
 	if (!cursor_ok(c) || (!change && !is_first))
 		return 0;
@@ -173,6 +180,37 @@ static struct unwind_rule rule_of(int32_t frame_bytes, bool by_hand)
 	return rule;
 }
 
+/*
+ * On aarch64 the return address is where the stack pointer points, and x29 right below it; without a frame it is in the link
+ * register.
+ */
+static struct unwind_rule rule_of_aarch64(int32_t frame_bytes, bool by_hand)
+{
+	struct unwind_rule rule = { .cfa = UNWIND_CFA_SP, .cfa_off = frame_bytes };
+
+	if (frame_bytes && by_hand) {
+		rule.fp_ra = UNWIND_FP_LOST | UNWIND_RA_SAME_WORD << UNWIND_RA_SHIFT;
+		rule.fp_words = (int16_t)(-frame_bytes / 8);
+	} else if (frame_bytes) {
+		rule.fp_ra = UNWIND_FP_CFA | (UNWIND_RA_SAME_WORD + 1) << UNWIND_RA_SHIFT;
+		rule.fp_words = (int16_t)(-frame_bytes / 8 - 1);
+	}
+	return rule;
+}
+
+static int put_frame(struct reader *r, uint64_t pc, uint64_t end_pc, uint32_t frame_bytes,
+		     bool by_hand)
+{
+	bool is_x86 = r->quantum == QUANTUM_X86_64;
+	struct unwind_rule rule;
+
+	if (frame_bytes & 7 || frame_bytes >= (is_x86 ? UNWIND_CFA_OFF_MAX - 8 : -INT16_MIN * 8))
+		return 0;
+	rule = is_x86 ? rule_of((int32_t)frame_bytes, by_hand)
+		      : rule_of_aarch64((int32_t)frame_bytes, by_hand);
+	return put(r, pc, end_pc, &rule);
+}
+
 /* The code behind a broken step has no rule. */
 static int put_steps(struct reader *r, const struct function *f)
 {
@@ -183,17 +221,12 @@ static int put_steps(struct reader *r, const struct function *f)
 
 	cursor_skip(&c, f->steps_off_bytes);
 	while (pc < f->end_pc && !err) {
-		uint32_t length = next_step(&c, pc == f->pc, &frame_bytes);
+		uint64_t length = next_step(r, &c, pc == f->pc, &frame_bytes);
 
 		if (!length)
 			break;
 		end_pc = length < f->end_pc - pc ? pc + length : f->end_pc;
-		if (frame_bytes < UNWIND_CFA_OFF_MAX - 8 && !(frame_bytes & 7)) {
-			struct unwind_rule rule = rule_of((int32_t)frame_bytes,
-							  f->flags & FLAG_ASM);
-
-			err = put(r, pc, end_pc, &rule);
-		}
+		err = put_frame(r, pc, end_pc, frame_bytes, f->flags & FLAG_ASM);
 		pc = end_pc;
 	}
 	return err;
@@ -269,8 +302,7 @@ static bool value_at(const struct reader *r, const struct function *f, uint32_t 
 		     uint64_t pc, uint64_t *steps_left, uint32_t *out)
 {
 	struct cursor c = r->steps;
-	uint64_t end_pc = f->pc;
-	uint32_t length;
+	uint64_t end_pc = f->pc, length;
 
 	*out = UINT32_MAX;
 	cursor_skip(&c, off_bytes);
@@ -280,7 +312,7 @@ static bool value_at(const struct reader *r, const struct function *f, uint32_t 
 		if (!*steps_left)
 			return false;
 		--*steps_left;
-		length = next_step(&c, end_pc == f->pc, out);
+		length = next_step(r, &c, end_pc == f->pc, out);
 		end_pc += length;
 	} while (length && end_pc <= pc);
 	return length;

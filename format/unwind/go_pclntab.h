@@ -16,7 +16,7 @@
  * arguments were, and no end but where the next function begins.  go_pclntab_line() returns the
  * source line of an address, of the inlined function where there is one.
  *
- * Go 1.18 and later (magic 0xfffffff0 and 0xfffffff1), x86_64.  The bytes may come from anyone:
+ * Go 1.18 and later (magic 0xfffffff0 and 0xfffffff1), x86_64 and aarch64.  The bytes may come from anyone:
  * time and memory are bounded by the section and by the code it covers.
  *
  * Reference: src/internal/abi/symtab.go and src/runtime/symtab.go of Go.

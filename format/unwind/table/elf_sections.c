@@ -237,7 +237,7 @@ static void take_go(const struct elf_sections_source *s, const struct section *s
 {
 	uint8_t text_vaddr[8];
 
-	if (elf->arch != UNWIND_X86_64 || sec->type != SHT_PROGBITS)
+	if (sec->type != SHT_PROGBITS)
 		return;
 	if (is_named(sec, GO_PCLNTAB_MODULE_SECTION, names, names_bytes) &&
 	    sec->size_bytes >= GO_PCLNTAB_MODULE_BYTES &&

@@ -30,21 +30,22 @@ struct oracle {
 };
 
 /* How far libdw's CFA is above the stack pointer; -1: it is found in another way. */
-static int64_t their_offset(Dwarf_Frame *frame)
+static int64_t their_offset(Dwarf_Frame *frame, uint32_t sp)
 {
 	Dwarf_Op *ops = NULL;
 	size_t n = 0;
 
 	if (dwarf_frame_cfa(frame, &ops, &n) || n != 1)
 		return -1;
-	if (ops->atom == DW_OP_bregx && ops->number == UNWIND_X86_SP)
+	if (ops->atom == DW_OP_bregx && ops->number == sp)
 		return (int64_t)ops->number2;
-	return ops->atom == DW_OP_breg7 ? (int64_t)ops->number : -1;
+	return ops->atom == DW_OP_breg0 + sp ? (int64_t)ops->number : -1;
 }
 
 static void check(struct oracle *o, uint64_t pc)
 {
 	const struct unwind_rule *r = module_table_find(o->table, pc);
+	struct module_table_view view;
 	Dwarf_Frame *frame;
 	int64_t want;
 
@@ -52,7 +53,8 @@ static void check(struct oracle *o, uint64_t pc)
 		o->unknown++;
 		return;
 	}
-	want = their_offset(frame);
+	module_table_view(o->table, &view);
+	want = their_offset(frame, unwind_sp_regno(view.arch));
 	free(frame);
 	if (r->cfa == UNWIND_CFA_END)
 		o->left_out++;

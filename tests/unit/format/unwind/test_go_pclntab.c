@@ -180,6 +180,41 @@ static void rows_of_both_versions(void **state)
 	}
 }
 
+static int see_aarch64(void *ctx, uint64_t pc, uint64_t end_pc, const struct unwind_rule *rule)
+{
+	int ra_words = rule->fp_words + (rule->fp_ra >> UNWIND_RA_SHIFT) - UNWIND_RA_SAME_WORD;
+	char *text = ctx;
+	size_t n = strlen(text);
+
+	if (rule->cfa != UNWIND_CFA_SP || n > 400)
+		return 0;
+	if (rule->fp_ra >> UNWIND_RA_SHIFT == UNWIND_RA_DEFAULT)
+		snprintf(text + n, 500 - n, "%x-%x:lr ", (unsigned)(pc - TEXT),
+			 (unsigned)(end_pc - TEXT));
+	else
+		snprintf(text + n, 500 - n, "%x-%x:+%d ra %d %s%d ", (unsigned)(pc - TEXT),
+			 (unsigned)(end_pc - TEXT), rule->cfa_off, ra_words * 8,
+			 unwind_fp_how(rule) == UNWIND_FP_CFA ? "fp " : "no fp ",
+			 rule->fp_words * 8);
+	return 0;
+}
+
+/* Its code counts in words, its return address is at the stack pointer, and x29 below that. */
+static void rows_of_aarch64(void **state)
+{
+	char text[512] = "";
+	struct table t;
+	struct go_pclntab table = { .data = t.data, .size_bytes = TABLE_BYTES };
+
+	(void)state;
+	make_table(&t, true);
+	t.data[6] = 4;
+	assert_int_equal(go_pclntab_rows(&table, see_aarch64, text), 0);
+	assert_string_equal(text,
+			    "0-10:lr 10-40:+24 ra -24 fp -32 40-50:lr 50-80:+24 ra -24 no fp -24 "
+			    "1c0-1d0:lr ");
+}
+
 static void code_is_at_the_address_of_its_module(void **state)
 {
 	struct table t;
@@ -205,7 +240,7 @@ static void broken_tables_fail(void **state)
 		{ 0, 4, 0xfffffffa, -ENOTSUP }, /* Go 1.16 */
 		{ 0, 4, 0xf1ffffff, -ENOTSUP },
 		{ 4, 1, 1, -ENOTSUP },
-		{ 6, 1, 4, -ENOTSUP }, /* arm64 */
+		{ 6, 1, 2, -ENOTSUP }, /* s390x */
 		{ 7, 1, 4, -ENOTSUP },
 		{ 8, 8, UINT64_MAX, -EOVERFLOW },
 		{ 8, 8, GO_PCLNTAB_MAX_FUNCTIONS, -ENODATA },
@@ -554,6 +589,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(rows_of_both_versions),
+		cmocka_unit_test(rows_of_aarch64),
 		cmocka_unit_test(code_is_at_the_address_of_its_module),
 		cmocka_unit_test(broken_tables_fail),
 		cmocka_unit_test(broken_functions_have_no_rows),

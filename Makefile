@@ -18,9 +18,11 @@ FIRST	?= 0
 BUILD_ARCH := $(shell uname -m)
 ARCH	?= $(BUILD_ARCH)
 CROSS	:= $(filter-out $(BUILD_ARCH),$(ARCH))
+CXX	?= c++
 ifneq ($(CROSS),)
 override O := $(O)/$(ARCH)
 SYSROOT	:= $(abspath $(O))/sysroot
+CXX	:= $(ARCH)-linux-gnu-g++
 CC	:= $(ARCH)-linux-gnu-gcc --sysroot=$(SYSROOT)
 AR	:= $(ARCH)-linux-gnu-ar
 # Runs a program of that machine on this one.
@@ -329,12 +331,21 @@ check-soak: all				## all instruments at once on a mixed load, TIME=600 s; root 
 check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
 	$(Q)scripts/run-tests.sh $(O) kernels
 
-check-kernels-aarch64: analyze $(call have,kernels)	## the same on Debian's kernel for aarch64; ten minutes
+check-kernels-aarch64: analyze $(call have,kernels) $(call have,kernels-aarch64)	## the same on Debian's kernel for aarch64; ten minutes
 	$(Q)$(MAKE) ARCH=aarch64 check-kernels-emulated
 
 EMULATED_UNIT := $(shell awk '!/^\#/ { print "tests/unit/" $$1 ".c" }' scripts/emulator-lacks)
-check-kernels-emulated: analyze record $(addprefix $(O)/tests/live/,cached calls ends futexes leaks pingpong refuse shares) $(call prog,$(EMULATED_UNIT))
+check-kernels-emulated: analyze record $(addprefix $(O)/tests/live/,cached calls ends futexes leaks pingpong refuse shares) $(call prog,$(EMULATED_UNIT)) $(O)/tests/lab/kernels/cpp_shares $(O)/tests/lab/kernels/go_shares
 	$(Q)EBPREC_NATIVE=$(abspath $(patsubst %/$(ARCH),%,$(O))) scripts/run-tests.sh $(O) kernels-aarch64
+
+# Programs without frame pointers in other languages, for a machine that has no compiler.
+$(O)/tests/lab/kernels/cpp_shares: tests/lab/kernels/cpp_shares.cpp
+	@mkdir -p $(@D)
+	$(call show_step,CXX,$<)$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra -static-libstdc++ -static-libgcc -o $@ $<
+
+$(O)/tests/lab/kernels/go_shares: tests/lab/go/shares.go
+	@mkdir -p $(@D)
+	$(call show_step,GO,$<)GOARCH=$(if $(filter aarch64,$(ARCH)),arm64,amd64) CGO_ENABLED=0 GOFLAGS=-mod=mod GOCACHE=$(abspath $(@D))/cache go build -o $@ $<
 
 bench: all tests $(call prog,$(wildcard tests/lab/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/lab/bench/run $(O)

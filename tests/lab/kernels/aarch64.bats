@@ -65,6 +65,40 @@ all_complete() {
 	folded xz.data | grep '^xz;.*__libc_start_main.*;liblzma\.so[^;]*+0x' >/dev/null
 }
 
+# has_share FILE FUNCTION PERCENT - so much of the time of its programs' samples is in or below it, give or take a tenth of all
+has_share() {
+	folded "$1" | awk -v f="$2" -v want="$3" '{ all += $NF } index(";" $0, ";" f) { n += $NF }
+		END { got = all ? 100 * n / all : 0; if (got < want - 10 || got > want + 10) { print f ": " got " % of " all; exit 1 } }' >&2
+}
+
+@test "a program of C++ has its shares, through virtual calls, the library's sort and exceptions, and complete stacks" {
+	same 0 "$(cat cpp.status)"
+	all_complete 200 cpp.data --comm cpp_shares
+	has_share cpp.data 'Part<3>::run' 50
+	has_share cpp.data 'Part<2>::run' 33
+	has_share cpp.data 'Part<1>::run' 17
+	folded cpp.data | grep ';Part<3>::run;unit;.*std::__introsort_loop' >/dev/null
+	folded cpp.data | grep '_Unwind_RaiseException' >/dev/null
+}
+
+@test "a program of Go has the shares of callers above a function without a frame, and complete stacks" {
+	same 0 "$(cat go.status)"
+	all_complete 200 go.data --comm go_shares
+	has_share go.data main.thirty 30
+	has_share go.data main.seventy 70
+}
+
+@test "stacks of a Python program have its frames, and those that the program has" {
+	same 0 "$(cat python.status)"
+	ebprec report --folded --symfs "$EBPREC_GUEST" -i python.data >"$BATS_TEST_TMPDIR/folded" 2>/dev/null
+	python3 "$TEST_LIB/python/stacks.py" check python.truth <"$BATS_TEST_TMPDIR/folded" \
+		>"$BATS_TEST_TMPDIR/counts" 2>"$BATS_TEST_TMPDIR/others"
+	read -r all merged equal <"$BATS_TEST_TMPDIR/counts"
+	if [ "$all" -le 100 ] || [ $((merged * 100)) -lt $((all * 99)) ] || [ "$equal" -ne "$merged" ]; then
+		fail "$all stacks, $merged joined, $equal known: $(sort "$BATS_TEST_TMPDIR/others" | head -5)"
+	fi
+}
+
 @test "every switch is there, as the kernel counted them" {
 	same 0 "$(cat pingpong.status)"
 	[ "$(wc -l <pingpong.out)" -eq 2 ]

@@ -21,6 +21,7 @@ static _Thread_local struct pair own_pair;
 /* Where this program is in memory, and the code of it. */
 struct place {
 	uint64_t bias, code_vaddr, code_off_bytes;
+	bool has_code;
 };
 
 static int take_program(struct dl_phdr_info *info, size_t size, void *arg)
@@ -31,6 +32,7 @@ static int take_program(struct dl_phdr_info *info, size_t size, void *arg)
 	for (size_t i = 0; i < info->dlpi_phnum; i++) {
 		if (info->dlpi_phdr[i].p_type != PT_LOAD || !(info->dlpi_phdr[i].p_flags & PF_X))
 			continue;
+		p->has_code = true;
 		p->code_vaddr = info->dlpi_phdr[i].p_vaddr;
 		p->code_off_bytes = info->dlpi_phdr[i].p_offset;
 	}
@@ -42,7 +44,7 @@ static struct place program(void)
 	struct place p = { 0 };
 
 	dl_iterate_phdr(take_program, &p);
-	assert_int_not_equal(p.code_vaddr, 0);
+	assert_true(p.has_code); /* its address may be 0 */
 	return p;
 }
 

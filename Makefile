@@ -339,7 +339,7 @@ check-kernels-emulated: analyze record $(addprefix $(O)/tests/live/,cached calls
 	$(Q)EBPREC_NATIVE=$(abspath $(patsubst %/$(ARCH),%,$(O))) scripts/run-tests.sh $(O) kernels-aarch64
 
 # Programs without frame pointers in other languages, for a machine that has no compiler.
-$(O)/tests/lab/kernels/cpp_shares: tests/lab/kernels/cpp_shares.cpp
+$(O)/tests/lab/kernels/cpp_shares: tests/live/cpp_shares.cpp
 	@mkdir -p $(@D)
 	$(call show_step,CXX,$<)$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra -static-libstdc++ -static-libgcc -o $@ $<
 

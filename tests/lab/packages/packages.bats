@@ -43,12 +43,17 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 	same "" "$(lintian --allow-root --pedantic --fail-on none "$DEBS"/*.changes 2>/dev/null)"
 }
 
-@test "the same tree in another folder, with other umask, time zone and language: the same packages" {
+@test "the same tree in another folder, as another user, with other clock, umask, zone and language: the same packages" {
 	mkdir -p elsewhere/deep
 	(cd "$BATS_TEST_DIRNAME/../../.." && scripts/list-files.sh | tar -c -T -) | tar -C elsewhere/deep -x
 	touch -d 2001-01-01 elsewhere/deep/README.md
-	(umask 077 && cd elsewhere/deep && TZ=Asia/Tokyo LC_ALL=C.UTF-8 HOME=$PWD/home scripts/package/build ../../out) >made
-	cmp made "$BUILD/packages/sha256"
+	mkdir out
+	chown -R 65534:65534 elsewhere out
+	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/*/ . # else that user cannot come here
+	(umask 077 && cd elsewhere/deep && setpriv --reuid 65534 --regid 65534 --clear-groups env -u CCACHE_DIR CCACHE_DISABLE=1 HOME="$PWD/home" \
+		TZ=Asia/Tokyo LC_ALL=C.UTF-8 faketime -f +400d scripts/package/build ../../out) >made || fail "$(tail -n 5 out/packages/log)"
+	cmp made "$BUILD/packages/sha256" || fail "$(diff made "$BUILD/packages/sha256")
+$(for deb in out/packages/source/*.deb; do cmp -s "$deb" "$DEBS/${deb##*/}" || diffoscope --text - "$deb" "$DEBS/${deb##*/}" | head -n 40; done)"
 }
 
 @test "the packages are installed with what they depend on, and root records" {

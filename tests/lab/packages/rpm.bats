@@ -53,6 +53,12 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 		"$(rpm -qp --filecaps "$BUILD"/rpm/*.rpm | awk '$2 != "" { print $1, $2 }')"
 }
 
+@test "the packages need the C library alone, and suggest the libraries that are loaded when they are asked for" {
+	same "" "$(rpm -qp --requires "$BUILD"/rpm/ebprec-*.rpm | grep -E '^lib' | grep -vE '^lib[cm]\.so\.6\(')"
+	same "libcurl.so.4()(64bit) libdebuginfod.so.1()(64bit) libmicrohttpd.so.12()(64bit) libsystemd.so.0()(64bit)" \
+		"$(rpm -qp --suggests "$BUILD"/rpm/ebprec-[0-9]*.rpm | sort | xargs)"
+}
+
 @test "installed, the file has owner, mode and capabilities, and root records" {
 	rpm_there -i --nodeps "$BUILD"/rpm/*.rpm >log 2>&1 || fail "$(cat log)"
 	same "" "$(grep -v '^rpm: ' log)" # Debian's rpm advises against itself

@@ -118,7 +118,7 @@ have	= $(O)/.have-$(1)
 .DELETE_ON_ERROR:
 .SECONDARY:
 .PHONY: always all analyze record library man unit tests check check-aarch64 check-emulated check-live check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kernels-aarch64 check-kernels-emulated check-kills check-foreign \
-	check-mixed check-lines check-memory check-go check-starts check-soak check-valgrind check-containers check-jvm check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
+	check-mixed check-lines check-memory check-go check-runtimes check-starts check-soak check-valgrind check-containers check-jvm check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
 
 # The text of a page does not depend on the machine, and only programs of this one make it.
 all: analyze record library $(if $(CROSS),,man)	## ebprec, ebprec-record, libebprec and the manual (the default)
@@ -267,6 +267,9 @@ check-waits: all tests $(call have,waits)	## times of threads against the kernel
 
 check-go: all $(O)/tests/lab/oracle/oracle_go $(O)/tests/lib/gen/chains $(call have,go)	## programs of Go; 20 s; root, BPF
 	$(Q)PATH=$(abspath $(O)/tests/lab/oracle):$$PATH scripts/run-tests.sh $(O) go
+
+check-runtimes: all $(call have,runtimes)	## stacks and lines of Ruby and PHP, against those that the programs print; a minute; root, BPF
+	$(Q)scripts/run-tests.sh $(O) runtimes
 
 check-starts: $(O)/tests/lab/oracle/oracle_starts	## functions of stripped files of Debian, against symbols; a minute; the network once
 	$(Q)tests/lab/starts/run $(O)

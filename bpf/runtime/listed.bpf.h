@@ -240,7 +240,10 @@ static __always_inline __s64 listed_place(const struct runtime_state *s,
 	return line < RUNTIME_INSTR_MASK ? line + 1 : 0;
 }
 
-/* The word of a frame of the code at addr, in s->word.  1: it is no code, or its names cannot be had. */
+/*
+ * The word of a frame of the code at addr, in s->text_at; 0: PHP's own, without a name.  1: it is no code, or its names
+ * cannot be had.
+ */
 __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 {
 	struct runtime_state *s = runtime_here();
@@ -259,6 +262,10 @@ __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 	place = listed_place(s, d, instr);
 	if (place < 0)
 		return 1;
+	s->text_at = 0;
+	if (s->code[0] == PHP_INTERNAL && d->kind == RUNTIME_PHP &&
+	    !RUNTIME_FIELD(s->code, __u64, d->listed.code_name))
+		return 0;
 	s->key.code = addr;
 	fresh.sum = RUNTIME_FIELD(s->code, __u64, d->listed.code_name) * 31 +
 		    RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname) * 37 +
@@ -338,6 +345,8 @@ __attribute__((noinline)) int runtime_listed_frame(__u32 index)
 		is_entry = kind == LISTED_ENTRY &&
 			   !(d->kind == RUNTIME_PHP && s->code[0] == PHP_INTERNAL);
 		s->why = RUNTIME_TOO_DEEP;
+		if (!s->text_at)
+			return 0;
 		return runtime_put(s, s->text_at | (is_entry ? RUNTIME_FRAME_ENTRY : 0));
 	}
 	s->why = RUNTIME_TOO_DEEP;

@@ -1,0 +1,90 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# Frames of Ruby and PHP: compared with the stacks and lines that a program has by its interpreter's own account.
+
+load ../../lib/helper
+
+setup() {
+	need_bpf
+	here=$BATS_TEST_DIRNAME
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+# held_to_truth PREFIX FROM FILE LOOP [SKIPPED] - of the samples in the loop 99 % have functions, and all those of the program are
+# stacks of the truth
+held_to_truth() {
+	ebprec report --folded -i x.data >folded 2>err
+	awk -v PREFIX="$1" -v FROM="$2" -v OF="$3" -v LOOP="$4" -v SKIPPED="${5-}" -f "$here/same_stacks.awk" truth folded >counts 2>others
+	read -r all joined of_program equal <counts
+	echo "# $3: $all samples in the loop, $joined with functions, $of_program of the program, $equal known" >&3
+	if [ "$of_program" -le 400 ] || [ $((joined * 100)) -lt $((all * 99)) ] || [ "$equal" -ne "$of_program" ]; then
+		fail "$all $joined $of_program $equal: $(cat err; head -5 others)"
+	fi
+}
+
+# lines_of PREFIX FILE - "FUNCTION (FILE) LINE" of all frames in that file
+lines_of() {
+	ebprec report -q --sort sym,srcline -i x.data | sed -n "s/.*$1\(.*([^)]*)\) *[^ ]*:\([0-9]*\)\$/\1 \2/p" |
+		grep -F "($2)" | sed 's/ *$//' | sort -u
+}
+
+@test "Ruby: stacks of methods, blocks, callbacks, fibers, threads and enumerators are those that Ruby reports, with their lines" {
+	ruby3.1 "$here/stacks.rb" 0 truth
+	ebprec record -q -F 499 -o x.data -- ruby3.1 "$here/stacks.rb" 2
+	held_to_truth rb:: m_round stacks.rb rb_vm_exec
+	tr ';' '\n' <truth | sort -u >lines
+	# The loop around it all is not traced.
+	lines_of rb:: stacks.rb | grep -v '^<main>' >got
+	[ "$(wc -l <got)" -ge 20 ] || fail "$(cat got)"
+	same '' "$(comm -23 got lines)"
+}
+
+@test "PHP: stacks of functions, methods, closures, callbacks, fibers and generators are those that PHP reports, with their lines" {
+	php8.2 "$here/stacks.php" 0 truth
+	ebprec record -q -F 499 -o x.data -- php8.2 "$here/stacks.php" 2
+	held_to_truth php:: 'Load\\m_round' stacks.php execute_ex 'Load\\m_gen'
+	tr ';' '\n' <truth | sort -u >lines
+	lines_of php:: stacks.php | grep -v '^{main}' >got
+	[ "$(wc -l <got)" -ge 15 ] || fail "$(cat got)"
+	# Statements alone are seen: not a throw, and the lines in which functions begin and end.
+	same '' "$(comm -23 got lines | while read -r line; do
+		sed -n "${line##* }p" "$here/stacks.php" | grep -qE 'function|^[[:space:]]*}|throw' || echo "$line"
+	done)"
+}
+
+@test "threads that wait for the lock of Ruby, for a queue and in sleep have their methods" {
+	cat >waits.rb <<-'END'
+		def m_burn
+		  stop = Process.clock_gettime(Process::CLOCK_MONOTONIC) + 1
+		  1 while Process.clock_gettime(Process::CLOCK_MONOTONIC) < stop
+		end
+		def m_queue(q) = q.pop
+		def m_sleep = sleep(0.3)
+		q = Queue.new
+		threads = [Thread.new { m_burn }, Thread.new { m_burn }, Thread.new { m_queue(q) }, Thread.new { m_sleep }]
+		sleep 0.5
+		q << 1
+		threads.each(&:join)
+	END
+	ebprec record -q -o x.data -- ruby3.1 waits.rb
+	ebprec report -q --off-cpu --folded -i x.data >out
+	for method in m_burn m_queue m_sleep; do
+		[ "$(grep -c "rb::$method (waits.rb)" out)" -gt 0 ] || fail "$method: $(cat out)"
+	done
+	# The lock changes hands every 100 ms: each of two waits about half of a second for it.
+	us=$(grep 'rb::m_burn (waits.rb).*\[futex\]' out | weight)
+	[ "$us" -gt 200000 ] || fail "$us us: $(grep m_burn out)"
+	us=$(grep 'rb::m_sleep (waits.rb)' out | weight)
+	[ "$us" -gt 200000 ] || fail "$us us: $(grep m_sleep out)"
+}
+
+@test "--hide interpreter leaves no frame of it between two functions, and programs of milliseconds have frames" {
+	ebprec record -q -F 499 -o x.data -- sh -c "ruby3.1 '$here/stacks.rb' 0.5; php8.2 '$here/stacks.php' 0.5"
+	ebprec report -q --folded --hide interpreter -i x.data >out
+	same 0 "$(grep -E 'rb::|php::' out | grep -cE 'rb_vm_exec|execute_ex' || true)"
+	same '' "$(grep -E 'rb::[^;]*;libruby[^;]*;(libruby[^;]*;)*rb::' out | head -1)"
+	echo 'def m_short = 3000000.times { |i| i + 1 }; m_short' >short.rb
+	ebprec record -q -F 1999 -o x.data -- ruby3.1 short.rb
+	ebprec report -q --folded -i x.data >out
+	[ "$(grep 'rb::m_short (short.rb);' out | weight)" -gt 20 ] || fail "$(tail -3 out)"
+}

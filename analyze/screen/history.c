@@ -499,14 +499,6 @@ int history_add_mark(struct history *h, uint64_t time_ns, const char *text)
 
 /* ---- questions ---- */
 
-size_t history_find(const struct history *h, uint64_t second)
-{
-	for (size_t i = h->count; i--;)
-		if (h->seconds[i].second <= second)
-			return i;
-	return SIZE_MAX;
-}
-
 struct wait_rule {
 	const struct history *h;
 	const struct stack_table *stacks;

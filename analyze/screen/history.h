@@ -110,8 +110,6 @@ int history_close_second(struct history *h, struct history_second *s);
 /* Copies text.  -ENOMEM. */
 int history_add_mark(struct history *h, uint64_t time_ns, const char *text);
 
-/* The position of the last second that is not after this number; SIZE_MAX: none. */
-size_t history_find(const struct history *h, uint64_t second);
 /*
  * Adds up seconds [first, first + count), by position, of one measure.  -ENOMEM, -EOVERFLOW.  *out: stack_table_done(); its
  * frames and groups are numbers of h's frames and tasks; what counts is sample_count for HISTORY_CPU, else period_sum.

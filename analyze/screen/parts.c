@@ -18,7 +18,8 @@
 /* Records of a moment may be in the flush after the next one: stacks that wait for an unwind table. */
 #define LATE_NS (SECOND_NS * 2 / 5)
 
-char *parts_path(const struct parts *p, unsigned number)
+/* PATH or PATH.NUMBER; owned.  NULL: no memory. */
+static char *parts_path(const struct parts *p, unsigned number)
 {
 	char *path = NULL;
 	int bytes = number ? asprintf(&path, "%s.%u", p->path, number)

@@ -36,7 +36,5 @@ struct parts {
  */
 int parts_poll(struct parts *p, struct history *h, unsigned most);
 void parts_done(struct parts *p);
-/* PATH or PATH.NUMBER; owned.  NULL: no memory. */
-char *parts_path(const struct parts *p, unsigned number);
 
 #endif

@@ -51,7 +51,9 @@ static bool is_before(const char *const *names, size_t i)
 	return false;
 }
 
-const char *usage_choices(const char *const *names, size_t count, char room[USAGE_CHOICES_BYTES])
+/* ": A, B or C was expected", each name once; behind the room "..." */
+static const char *usage_choices(const char *const *names, size_t count,
+				 char room[USAGE_CHOICES_BYTES])
 {
 	FILE *to = fmemopen(room, USAGE_CHOICES_BYTES, "w");
 	const char *before = NULL;

@@ -73,9 +73,7 @@ const char *usage_near(const char *word, size_t word_bytes, const char *const *n
 
 enum { USAGE_CHOICES_BYTES = 1024 };
 
-/* ": A, B or C was expected", each name once; behind the room "..." */
-const char *usage_choices(const char *const *names, size_t count, char room[USAGE_CHOICES_BYTES]);
-/* The same where no name is near the word, and else that one. */
+/* ", did you mean ..." as above, or, where no name is near: ": A, B or C was expected", behind the room "..." */
 const char *usage_near_or_choices(const char *word, size_t word_bytes, const char *const *names,
 				  size_t count, char room[USAGE_CHOICES_BYTES]);
 

@@ -143,7 +143,8 @@ static int add_group(const struct report *r, const struct tasks *known, struct h
 	return err;
 }
 
-uint32_t summary_comm(const struct summary_row *row, const struct tasks *known)
+/* The name that the row has: its process's last one.  As struct group's comm. */
+static uint32_t summary_comm(const struct summary_row *row, const struct tasks *known)
 {
 	uint32_t comm = row->life < known->count ? known->lives[row->life].comm : TASKS_NONE;
 

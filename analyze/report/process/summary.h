@@ -59,8 +59,6 @@ int summary_make(struct report *r, const struct time_span *recorded, const struc
 		 struct summary *out);
 /* Longest on a CPU first, then most samples, then by pid.  Due when the caller has changed rows[].run_ns. */
 void summary_sort(struct summary *s);
-/* The name that the row has: its process's last one.  As struct group's comm. */
-uint32_t summary_comm(const struct summary_row *row, const struct tasks *known);
 /* Makes a row of all from first on; its strip is new.  -ENOMEM. */
 int summary_rest(struct summary *s, size_t first, struct summary_row *out);
 /* -ENOMEM. */

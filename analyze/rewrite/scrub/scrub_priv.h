@@ -38,8 +38,6 @@ void scrub_text(struct scrub *s, enum scrub_text_form form, enum scrub_left_kind
 		size_t size_bytes);
 /* Names of programs below /home, as words of a text. */
 void scrub_program_words(struct scrub *s, char *text, size_t size_bytes);
-/* Names of hidden files and chosen symbols in the name of a probe's event: "GROUP:FUNCTION", or the group alone. */
-void scrub_probe_name(struct scrub *s, char *name, size_t size_bytes);
 /* Such names, where they begin as perf probe has them, as words of a text. */
 void scrub_probe_words(struct scrub *s, char *text, size_t size_bytes);
 /* A text of a section that ends with a NUL, or at the end of its room; what is behind the NUL is blanked, and counted. */

@@ -58,7 +58,8 @@ static void edit_probe_group(struct scrub *s, char *group, size_t size_bytes)
 		scrub_text_apply(s->text, SCRUB_TEXT_FREE, group, size_bytes);
 }
 
-void scrub_probe_name(struct scrub *s, char *name, size_t size_bytes)
+/* Names of hidden files and chosen symbols in the name of a probe's event: "GROUP:FUNCTION", or the group alone. */
+static void scrub_probe_name(struct scrub *s, char *name, size_t size_bytes)
 {
 	char *colon = memchr(name, ':', size_bytes);
 	size_t group_bytes = colon ? (size_t)(colon - name) : size_bytes;

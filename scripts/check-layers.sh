@@ -137,9 +137,11 @@ layers() {
 	analyze/cmd/live: format/text format/os analyze/out analyze/screen analyze/cmd/common
 	analyze/cmd/metrics: format/reader analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/export analyze/cmd/common analyze/cmd/live
 	analyze/cmd/diff: format/base analyze/out analyze/input analyze/report/diff analyze/cmd/common analyze/cmd/html
+	analyze/cmd/marks: format/include format/reader format/writer analyze/base analyze/out analyze/input/event analyze/input analyze/dbus analyze/rewrite analyze/report analyze/cmd/common
+	analyze/cmd/sched: format/base analyze/base analyze/out analyze/fold analyze/sched analyze/cmd/common
 	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/report/process analyze/export analyze/page analyze/cmd/common analyze/cmd/html analyze/cmd/summary analyze/cmd/diff
 	analyze/cmd/query: format/os format/text analyze/input/event analyze/input analyze/out analyze/rewrite analyze/spool analyze/report/profile analyze/push/forms analyze/push analyze/cmd/common analyze/cmd/report analyze/cmd/diff
-	analyze/cmd: format/include format/base format/text format/os format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/fold analyze/spool analyze/names analyze/metric analyze/dbus analyze/rewrite analyze/rewrite/scrub analyze/sched analyze/report/script analyze/report analyze/export analyze/serve analyze/cmd/sandbox analyze/cmd/common
+	analyze/cmd: format/base format/text format/os format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/spool analyze/names analyze/metric analyze/rewrite analyze/rewrite/scrub analyze/sched analyze/report/script analyze/report analyze/export analyze/serve analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/text analyze/out analyze/cmd/common
 	END
 }

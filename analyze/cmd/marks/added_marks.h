@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* added_marks - a capture with marks that were not recorded: lines of a journal, messages of a bus */
-#ifndef EBPREC_ANALYZE_CMD_ADDED_MARKS_H
-#define EBPREC_ANALYZE_CMD_ADDED_MARKS_H
+#ifndef EBPREC_ANALYZE_CMD_MARKS_ADDED_MARKS_H
+#define EBPREC_ANALYZE_CMD_MARKS_ADDED_MARKS_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -7,7 +7,7 @@
 
 #include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/common/open_report.h"
-#include "analyze/cmd/cmd_sched_threads.h"
+#include "analyze/cmd/sched/cmd_sched_threads.h"
 #include "format/base/saturate.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/sched/exits.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/cmd/added_marks.h"
+#include "analyze/cmd/marks/added_marks.h"
 
 #include <errno.h>
 #include <inttypes.h>

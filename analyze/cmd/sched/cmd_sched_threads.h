@@ -4,8 +4,8 @@
  *
  * It fits a terminal (aligned_table.h): only comms are cut.
  */
-#ifndef EBPREC_ANALYZE_CMD_CMD_SCHED_THREADS_H
-#define EBPREC_ANALYZE_CMD_CMD_SCHED_THREADS_H
+#ifndef EBPREC_ANALYZE_CMD_SCHED_CMD_SCHED_THREADS_H
+#define EBPREC_ANALYZE_CMD_SCHED_CMD_SCHED_THREADS_H
 
 #include <stdbool.h>
 #include <stddef.h>

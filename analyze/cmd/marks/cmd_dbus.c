@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "analyze/base/read_file.h"
-#include "analyze/cmd/added_marks.h"
+#include "analyze/cmd/marks/added_marks.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/usage.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/cmd/added_marks.h"
+#include "analyze/cmd/marks/added_marks.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/cmd/common/usage.h"

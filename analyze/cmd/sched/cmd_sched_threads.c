@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/cmd/cmd_sched_threads.h"
+#include "analyze/cmd/sched/cmd_sched_threads.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -123,10 +123,12 @@ layers() {
 	analyze/report/process: format/base analyze/input/event analyze/process analyze/sched analyze/report
 	analyze/report/diff: format/base format/text format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report
 	analyze/export: format/base format/text format/perf format/reader analyze/base analyze/out analyze/input/event analyze/input analyze/metric/syscall analyze/metric analyze/sched analyze/report/profile analyze/report
+	analyze/page/table: format/base format/text analyze/base
+	analyze/page/counters: format/base analyze/base analyze/metric analyze/report analyze/page/table
 	analyze/push/forms: format/base format/os format/text analyze/base analyze/export
 	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/process analyze/names analyze/metric analyze/report/profile analyze/report analyze/export analyze/push/forms
 	analyze/serve: format/base format/os format/text analyze/input analyze/push/forms
-	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/metric analyze/sched analyze/report/key analyze/report/profile analyze/report
+	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report analyze/page/table analyze/page/counters
 	analyze/screen: format/base format/text format/perf analyze/base analyze/input analyze/fold analyze/names analyze/report/profile analyze/report
 	analyze/lib: format/base format/reader analyze/input/event analyze/input analyze/names analyze/report/script analyze/report
 	analyze/cmd/sandbox: format/base format/os format/contract analyze/sym/locate
@@ -139,7 +141,7 @@ layers() {
 	analyze/cmd/diff: format/base analyze/out analyze/input analyze/report/diff analyze/cmd/common analyze/cmd/html
 	analyze/cmd/marks: format/include format/reader format/writer analyze/base analyze/out analyze/input/event analyze/input analyze/dbus analyze/rewrite analyze/report analyze/cmd/common
 	analyze/cmd/sched: format/base analyze/base analyze/out analyze/fold analyze/sched analyze/cmd/common
-	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/report/process analyze/export analyze/page analyze/cmd/common analyze/cmd/html analyze/cmd/summary analyze/cmd/diff
+	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/report/process analyze/export analyze/page/counters analyze/cmd/common analyze/cmd/html analyze/cmd/summary analyze/cmd/diff
 	analyze/cmd/query: format/os format/text analyze/input/event analyze/input analyze/out analyze/rewrite analyze/spool analyze/report/profile analyze/push/forms analyze/push analyze/cmd/common analyze/cmd/report analyze/cmd/diff
 	analyze/cmd: format/base format/text format/os format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/spool analyze/names analyze/metric analyze/rewrite analyze/rewrite/scrub analyze/sched analyze/report/script analyze/report analyze/export analyze/serve analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/text analyze/out analyze/cmd/common

@@ -3,8 +3,8 @@
 #ifndef EBPREC_ANALYZE_PAGE_MARKS_H
 #define EBPREC_ANALYZE_PAGE_MARKS_H
 
-#include "analyze/page/columns.h"
-#include "analyze/page/texts.h"
+#include "analyze/page/table/columns.h"
+#include "analyze/page/table/texts.h"
 #include "analyze/report/mark_views.h"
 
 struct page_mark {

@@ -6,9 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/page/columns.h"
+#include "analyze/page/table/columns.h"
 #include "analyze/page/samples.h"
-#include "analyze/page/texts.h"
+#include "analyze/page/table/texts.h"
 #include "analyze/process/tasks.h"
 #include "analyze/report/report.h"
 

@@ -12,9 +12,9 @@
 #include <stdint.h>
 
 #include "analyze/input/event/time_span.h"
-#include "analyze/page/columns.h"
+#include "analyze/page/table/columns.h"
 #include "analyze/page/stacks.h"
-#include "analyze/page/texts.h"
+#include "analyze/page/table/texts.h"
 #include "analyze/page/waits.h"
 #include "analyze/report/profile/calltree.h"
 #include "analyze/report/report.h"

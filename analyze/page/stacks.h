@@ -12,8 +12,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/page/columns.h"
-#include "analyze/page/texts.h"
+#include "analyze/page/table/columns.h"
+#include "analyze/page/table/texts.h"
 #include "analyze/report/report.h"
 
 /* Stacks of samples, and of waits, of up to two captures. */

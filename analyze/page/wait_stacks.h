@@ -4,7 +4,7 @@
 #define EBPREC_ANALYZE_PAGE_WAIT_STACKS_H
 
 #include "analyze/page/stacks.h"
-#include "analyze/page/texts.h"
+#include "analyze/page/table/texts.h"
 #include "analyze/page/waits.h"
 
 /*

@@ -5,10 +5,10 @@
 
 #include <stddef.h>
 
-#include "analyze/page/columns.h"
+#include "analyze/page/table/columns.h"
 #include "analyze/page/samples.h"
 #include "analyze/page/stacks.h"
-#include "analyze/page/texts.h"
+#include "analyze/page/table/texts.h"
 #include "analyze/page/waits.h"
 
 /* A capture's waits, and its samples, which have the tasks and the time. */

@@ -10,7 +10,7 @@
 #include "analyze/cmd/common/empty_answer.h"
 #include "analyze/cmd/html/html_instruments.h"
 #include "analyze/cmd/html/report_html.h"
-#include "analyze/page/counters_read.h"
+#include "analyze/page/counters/counters_read.h"
 #include "analyze/cmd/common/open_report.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/out/message.h"

@@ -5,14 +5,14 @@
  * They are collected in any order; page_texts_write() numbers them by their bytes, so that the page does
  * not depend on the order, and only then their numbers are known.
  */
-#ifndef EBPREC_ANALYZE_PAGE_TEXTS_H
-#define EBPREC_ANALYZE_PAGE_TEXTS_H
+#ifndef EBPREC_ANALYZE_PAGE_TABLE_TEXTS_H
+#define EBPREC_ANALYZE_PAGE_TABLE_TEXTS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/base/string_table.h"
-#include "analyze/page/columns.h"
+#include "analyze/page/table/columns.h"
 
 /* Borrowed: pairs of a name and the one that it gets. */
 struct page_renames {

@@ -6,8 +6,8 @@
  * other, and it is ended: then its bytes are compressed.  When memory runs out the tables turn bad and
  * stay so; page_columns_ok() is looked at once.
  */
-#ifndef EBPREC_ANALYZE_PAGE_COLUMNS_H
-#define EBPREC_ANALYZE_PAGE_COLUMNS_H
+#ifndef EBPREC_ANALYZE_PAGE_TABLE_COLUMNS_H
+#define EBPREC_ANALYZE_PAGE_TABLE_COLUMNS_H
 
 #include <stdbool.h>
 #include <stddef.h>

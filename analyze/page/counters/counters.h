@@ -5,16 +5,16 @@
  * A table of the capture has intervals and lines; a line is a column of one of its groups ("CPU 0, user") and has a
  * point in each interval that has a row of the group.  The caller fills it table by table.
  */
-#ifndef EBPREC_ANALYZE_PAGE_COUNTERS_H
-#define EBPREC_ANALYZE_PAGE_COUNTERS_H
+#ifndef EBPREC_ANALYZE_PAGE_COUNTERS_COUNTERS_H
+#define EBPREC_ANALYZE_PAGE_COUNTERS_COUNTERS_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "analyze/base/string_table.h"
-#include "analyze/page/columns.h"
-#include "analyze/page/texts.h"
+#include "analyze/page/table/columns.h"
+#include "analyze/page/table/texts.h"
 
 struct page_counters_table {
 	uint32_t name, title, by; /* names */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/page/texts.h"
+#include "analyze/page/table/texts.h"
 
 #include <errno.h>
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/page/counters.h"
+#include "analyze/page/counters/counters.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* counters_read - the tables of a capture's instruments as lines over time, as `ebprec metrics --interval` has them */
-#ifndef EBPREC_ANALYZE_PAGE_COUNTERS_READ_H
-#define EBPREC_ANALYZE_PAGE_COUNTERS_READ_H
+#ifndef EBPREC_ANALYZE_PAGE_COUNTERS_COUNTERS_READ_H
+#define EBPREC_ANALYZE_PAGE_COUNTERS_COUNTERS_READ_H
 
-#include "analyze/page/counters.h"
+#include "analyze/page/counters/counters.h"
 #include "analyze/report/report.h"
 
 /*

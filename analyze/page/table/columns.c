@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/page/columns.h"
+#include "analyze/page/table/columns.h"
 
 #include <limits.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/page/counters_read.h"
+#include "analyze/page/counters/counters_read.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -10,6 +10,7 @@
 
 #include "analyze/input/capture_meta.h"
 #include "analyze/out/message.h"
+#include "analyze/report/quality/debian_packages.h"
 #include "analyze/report/quality/runtimes.h"
 #include "format/reader/capture.h"
 
@@ -189,7 +190,15 @@ static void list_made_cures(const struct report *r, const struct stack_quality_c
 		 *cures ? cures : name_reason_remedy(NAME_ANONYMOUS));
 }
 
-static void write_unnamed(const struct report *r, const struct stack_quality_cause *c, FILE *to)
+/* Whether the debug symbols of a package would have its names. */
+static bool is_stripped(const struct stack_quality_cause *c)
+{
+	return c->reason == NAME_STRIPPED || c->reason == NAME_DEBUG_STALE;
+}
+
+/* package: the one with its debug symbols; NULL: none is known. */
+static void write_unnamed(const struct report *r, const struct stack_quality_cause *c,
+			  const char *package, FILE *to)
 {
 	const struct stack_quality *v = &r->quality;
 	const char *remedy = name_reason_remedy(c->reason), *reason = NULL;
@@ -207,10 +216,30 @@ static void write_unnamed(const struct report *r, const struct stack_quality_cau
 			"recording ends";
 	if (!reason)
 		reason = name_reason_text(c->reason);
-	put_line(to, "  %.1f %% of %s in %s: %s%s%s%s",
+	put_line(to, "  %.1f %% of %s in %s: %s%s%s%s%s%s",
 		 c->samples ? percent(c->samples, v->samples) : percent(c->count, v->frames),
 		 c->samples ? "samples end" : "frames are", string_table_text(r->names, c->dso),
-		 reason, remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
+		 reason, remedy ? " (" : "", remedy ? remedy : "", package ? ": " : "",
+		 package ? package : "", remedy ? ")" : "");
+}
+
+/* The lines of the files that lack most names, with the packages that have them. */
+static void write_unnamed_files(const struct report *r, FILE *to)
+{
+	const struct stack_quality *v = &r->quality;
+	const char *paths[CAUSES_SHOWN];
+	char *packages[CAUSES_SHOWN];
+	size_t count = 0, next = 0;
+
+	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++)
+		if (is_stripped(&v->unnamed[i]))
+			paths[count++] = string_table_text(r->names, v->unnamed[i].dso);
+	debian_packages_find(DEBIAN_PACKAGES_FOLDER, paths, count, packages);
+	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++)
+		write_unnamed(r, &v->unnamed[i],
+			      is_stripped(&v->unnamed[i]) ? packages[next++] : NULL, to);
+	for (size_t i = 0; i < count; i++)
+		free(packages[i]);
 }
 
 /* Why the recorder did not read the functions of an interpreted program; samples, not frames. */
@@ -277,8 +306,7 @@ static void write_names(const struct report *r, FILE *to)
 			 v->unnamed_frames, v->frames, percent(v->unnamed_frames, v->frames));
 	else
 		put_line(to, "names: all %" PRIu64 " frames have one", v->frames);
-	for (size_t i = 0; i < v->unnamed_count && i < CAUSES_SHOWN; i++)
-		write_unnamed(r, &v->unnamed[i], to);
+	write_unnamed_files(r, to);
 	write_interpreted(r, to);
 }
 

@@ -156,6 +156,8 @@ agrees() {
 	ebprec record -q -F 997 --with kmem:sample-bytes=65536 -o x.data -- sh -c 'i=0; while [ $i -lt 80000 ]; do i=$((i + 1)); done; head -c 20000000 /dev/zero >held; ls -R /usr/include >/dev/null; cat held >held2'
 	ebprec report -q --html x.html x.data
 	grep -q '"names: [^0]' x.html
+	# The page has the package that would name them, where dpkg knows it.
+	[ ! -e /var/lib/dpkg/info/dash.list ] || grep -q 'install its debug symbols: dash-dbgsym' x.html
 	node "$compare" x.html 6 3
 	node "$compare" x.html 6 4 1
 }

@@ -13,6 +13,7 @@
 #include "analyze/cmd/sandbox/sandbox.h"
 #include "analyze/names/container_layers.h"
 #include "analyze/out/message.h"
+#include "analyze/report/quality/debian_packages.h"
 #include "analyze/spool/spool.h"
 #include "analyze/sym/locate/open_in_root.h"
 
@@ -29,14 +30,15 @@ static const char *const system_paths[] = {
 	"/proc/meminfo",  "/proc/cpuinfo", "/sys/devices/system/cpu",
 };
 /*
- * Sources of names besides programs: the kernel's symbols, and where engines keep containers'
- * layers.
+ * Sources of names besides programs: the kernel's symbols, where engines keep containers'
+ * layers, and which packages have which files.
  */
 static const char *const naming_paths[] = {
 	"/proc/kallsyms",
 	"/sys/kernel/notes",
 	"/etc/containers/storage.conf",
 	"/usr/share/containers/storage.conf",
+	DEBIAN_PACKAGES_FOLDER,
 };
 /* Where the system's journals are, and which of them are of this machine. */
 static const char *const journal_paths[] = { "/var/log/journal", "/run/log/journal",

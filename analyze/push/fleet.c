@@ -28,8 +28,10 @@ struct work {
 	struct push_http *http;
 	const struct push_target *target;
 	const struct push_fleet_ask *ask;
-	const char *table, *time; /* of the samples: with FINAL, if need be, and its column */
-	char *where;              /* owned: the condition of the samples */
+	const char *members; /* the table of the samples; may have a stack more than once */
+	const char *table;   /* the same with what makes sums right */
+	const char *time;    /* its column */
+	char *where;         /* owned: the condition of the samples */
 	struct push_fleet *out;
 	struct stack *stacks; /* by id */
 	size_t stack_count, stack_capacity;
@@ -61,6 +63,27 @@ static int put_matches(FILE *to, const char *column, const char *const *list, si
 	return 0;
 }
 
+/* An expression that is a name alone is compared, so that the order of the rows finds it. */
+static int put_services(FILE *to, const char *const *list, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		char *literal;
+
+		if (!*list[i] || list[i][strcspn(list[i], "\\^$.|?*+()[]{}!")]) {
+			err = put_matches(to, "service", list + i, 1, "^(", ")$");
+			continue;
+		}
+		literal = push_clickhouse_quote(list[i]);
+		err = literal ? 0 : -ENOMEM;
+		if (literal)
+			fprintf(to, " AND service = %s", literal);
+		free(literal);
+	}
+	return err;
+}
+
 static int make_where(struct work *w)
 {
 	const struct push_fleet_ask *a = w->ask;
@@ -75,7 +98,7 @@ static int make_where(struct work *w)
 			")",
 			event, w->time, a->from_s, w->time, a->to_s);
 	if (!err)
-		err = put_matches(to, "service", a->services, a->service_count, "^(", ")$");
+		err = put_services(to, a->services, a->service_count);
 	if (!err)
 		err = put_matches(to, "host", a->hosts, a->host_count, "", "");
 	if (to && fclose(to))
@@ -311,14 +334,14 @@ static int read_all(struct work *w)
 		err = ask_rows(w, add_stack,
 			       "SELECT stack, any(frames) FROM %s.ebprec_stacks " OF_STACKS
 			       " GROUP BY stack FORMAT TSV",
-			       db, db, w->table, w->where);
+			       db, db, w->members, w->where);
 	if (!err)
 		err = ask_rows(
 			w, add_frame,
 			"SELECT frame, toUInt8(any(kind)), any(is_inlined), argMax(why, ver), "
 			"argMax(name, ver) FROM %s.ebprec_frames WHERE frame IN (SELECT arrayJoin(frames) FROM "
 			"%s.ebprec_stacks " OF_STACKS ") GROUP BY frame FORMAT TSV",
-			db, db, db, w->table, w->where);
+			db, db, db, w->members, w->where);
 	if (err)
 		return err;
 	if (w->stack_count)
@@ -349,6 +372,7 @@ int push_fleet_read(struct push_http *h, const struct push_target *t,
 	struct work w = { .http = h,
 			  .target = t,
 			  .ask = ask,
+			  .members = ask->hourly ? "ebprec_hour" : "ebprec_samples",
 			  .table = ask->hourly ? "ebprec_hour FINAL" : "ebprec_samples",
 			  .time = ask->hourly ? "hour" : "t",
 			  .out = &f,

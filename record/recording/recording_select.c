@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "format/os/clock.h"
@@ -15,6 +18,7 @@
 struct look {
 	struct recording *r;
 	struct outbuf text;
+	bool has_cgroup; /* one that was named is there */
 	bool is_running; /* events come: what is known of a process has to be read now */
 };
 
@@ -110,19 +114,37 @@ static int look_in(struct look *l, uint64_t id, int fd)
 	return err;
 }
 
+/* Something else is mounted over it. */
+static bool is_hidden(const char *mount)
+{
+	struct statfs fs;
+
+	return statfs(mount, &fs) || fs.f_type != CGROUP2_SUPER_MAGIC;
+}
+
 static int look_at_cgroup(void *arg, uint64_t id, const char *path, int fd)
 {
 	struct look *l = arg;
 
-	return cgroup_selection_takes(&l->r->selection, path) ? look_in(l, id, fd) : 0;
+	if (!cgroup_selection_takes(&l->r->selection, path))
+		return 0;
+	l->has_cgroup = true;
+	return look_in(l, id, fd);
 }
 
+/* -ENOENT: there are no cgroups to look at. */
 static int look_at_cgroups(struct recording *r, bool is_running)
 {
 	struct look l = { .r = r, .is_running = is_running };
-	int err = cgroup_paths_each(look_at_cgroup, &l);
+	char mount[PATH_MAX];
+	int err = cgroup_paths_find(mount) && !is_hidden(mount)
+			  ? cgroup_paths_each(look_at_cgroup, &l)
+			  : -ENOENT;
 
 	outbuf_done(&l.text);
+	if (!err && !l.has_cgroup && !is_running)
+		note(&r->notes, NOTE_INFO,
+		     "no such cgroup is there: its processes are recorded when it is made");
 	return err;
 }
 
@@ -196,6 +218,9 @@ int recording_select(struct recording *r)
 		r->containers.on_name_arg = r;
 	}
 	if (err)
-		return note_fail(&r->notes, err, NULL, "cannot select processes");
+		return note_fail(&r->notes, err,
+				 err == -ENOENT ? "the file system cgroup2 has to be mounted"
+						: NULL,
+				 "cannot select processes");
 	return 0;
 }

@@ -159,6 +159,9 @@ has_tenths() {
 		contains "$output" "exclude each other"
 	done
 	ebprec record --unit nosuch -o x.data -d 0.3 2>err
+	contains "$(cat err)" "no such cgroup is there"
 	run ebprec report x.data
 	contains "$output" "nothing of unit nosuch ran"
+	refuses hiding /sys/fs/cgroup ebprec record -q --unit x -d 1
+	contains "$stderr" "has to be mounted"
 }

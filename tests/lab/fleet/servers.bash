@@ -12,17 +12,18 @@ answers() {
 	curl -sf -o /dev/null --max-time 2 "$1"
 }
 
-# prepare_clickhouse DIR - its configuration; sets $clickhouse, its address
+# prepare_clickhouse DIR [ADDRESS] - its configuration; sets $clickhouse, where it is
 prepare_clickhouse() {
+	local address=${2:-127.0.0.1}
 	clickhouse_dir=$1
 	clickhouse_port=$(free_port)
-	clickhouse=http://127.0.0.1:$clickhouse_port
+	clickhouse=http://$address:$clickhouse_port
 	mkdir -p "$1"
 	cat >"$1/config.xml" <<-END
 		<yandex>
 		<logger><level>warning</level><log>$1/log</log><errorlog>$1/errors</errorlog></logger>
 		<http_port>$clickhouse_port</http_port><tcp_port>$(free_port)</tcp_port>
-		<listen_host>127.0.0.1</listen_host>
+		<listen_host>$address</listen_host>
 		<path>$1/data/</path><tmp_path>$1/tmp/</tmp_path>
 		<mark_cache_size>67108864</mark_cache_size>
 		<users_config>users.xml</users_config>

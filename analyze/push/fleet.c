@@ -107,31 +107,11 @@ static int make_where(struct work *w)
 	return err;
 }
 
-/* Has row() read each line of the answer, which it may change. */
-static int ask_rows(struct work *w, int (*row)(struct work *w, char *line), const char *format, ...)
+static int ask_rows(struct work *w, int (*row)(void *arg, char *line), const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
-static int read_rows(struct work *w, struct push_exchange *x,
-		     int (*row)(struct work *w, char *line))
+static int ask_rows(struct work *w, int (*row)(void *arg, char *line), const char *format, ...)
 {
-	char *at, *end;
-	int err = 0;
-
-	outbuf_add(&x->answer, "", 1);
-	if (x->answer.bad)
-		return -ENOMEM;
-	for (at = (char *)x->answer.data; *at && !err; at = end) {
-		end = at + strcspn(at, "\n");
-		if (*end)
-			*end++ = '\0';
-		err = row(w, at);
-	}
-	return err;
-}
-
-static int ask_rows(struct work *w, int (*row)(struct work *w, char *line), const char *format, ...)
-{
-	struct push_exchange x = { 0 };
 	va_list args;
 	char *sql;
 	int size, err;
@@ -141,63 +121,27 @@ static int ask_rows(struct work *w, int (*row)(struct work *w, char *line), cons
 	va_end(args);
 	if (size < 0)
 		return -ENOMEM;
-	err = push_clickhouse_ask(w->http, w->target, sql, &x);
+	err = push_clickhouse_rows(w->http, w->target, sql, row, w, w->words);
 	free(sql);
-	if (!err && x.status != 200) {
-		snprintf(w->words, PUSH_WORDS_BYTES, "%s", x.words);
-		err = -EIO;
-	}
-	if (!err)
-		err = read_rows(w, &x, row);
-	push_http_end(w->http, &x);
 	return err;
-}
-
-/* ---- fields of a line ---- */
-
-static uint64_t take_number(char **at)
-{
-	char *end;
-	uint64_t value = strtoull(*at, &end, 10);
-
-	*at = end + (*end == '\t' || *end == ',');
-	return value;
-}
-
-/* Without the escapes of TSV, in its place. */
-static char *take_text(char **at)
-{
-	char *text = *at, *to = *at;
-
-	for (; **at && **at != '\t'; ++*at) {
-		char c = **at;
-
-		if (c == '\\' && (*at)[1]) {
-			c = *++*at;
-			c = (char)(c == 'n' ? '\n' : c == 't' ? '\t' : c == 'r' ? '\r' : c);
-		}
-		*to++ = c;
-	}
-	*at += **at == '\t';
-	*to = '\0';
-	return text;
 }
 
 /* ---- stacks and frames ---- */
 
-static int add_stack(struct work *w, char *line)
+static int add_stack(void *arg, char *line)
 {
+	struct work *w = arg;
 	struct stack s = { .first = w->id_count };
 
 	if (vec_reserve(&w->stacks, &w->stack_capacity, w->stack_count + 1))
 		return -ENOMEM;
-	s.id = take_number(&line);
+	s.id = push_clickhouse_number(&line);
 	if (*line++ != '[')
 		return -EBADMSG;
 	while (*line >= '0' && *line <= '9') {
 		if (vec_reserve(&w->ids, &w->id_capacity, w->id_count + 1))
 			return -ENOMEM;
-		w->ids[w->id_count++] = take_number(&line);
+		w->ids[w->id_count++] = push_clickhouse_number(&line);
 		s.count++;
 	}
 	w->stacks[w->stack_count++] = s;
@@ -217,8 +161,9 @@ static int set_kind(struct push_fleet *f, uint32_t label, enum flame_kind kind)
 	return 0;
 }
 
-static int add_frame(struct work *w, char *line)
+static int add_frame(void *arg, char *line)
 {
+	struct work *w = arg;
 	struct frame f = { 0 };
 	const char *name;
 	uint64_t kind, is_inlined, reason;
@@ -227,11 +172,11 @@ static int add_frame(struct work *w, char *line)
 
 	if (vec_reserve(&w->frames, &w->frame_capacity, w->frame_count + 1))
 		return -ENOMEM;
-	f.id = take_number(&line);
-	kind = take_number(&line);
-	is_inlined = take_number(&line);
-	reason = take_number(&line);
-	name = take_text(&line);
+	f.id = push_clickhouse_number(&line);
+	kind = push_clickhouse_number(&line);
+	is_inlined = push_clickhouse_number(&line);
+	reason = push_clickhouse_number(&line);
+	name = push_clickhouse_text(&line);
 	shown = reason                ? FLAME_UNNAMED
 		: kind == PUSH_KERNEL ? FLAME_KERNEL
 		: is_inlined          ? FLAME_INLINED
@@ -283,10 +228,11 @@ static int add_path(struct work *w, uint32_t *node, const struct stack *s)
 }
 
 /* A comm, a stack, and how much; as `ebprec report --folded` has comms. */
-static int add_sum(struct work *w, char *line)
+static int add_sum(void *arg, char *line)
 {
-	uint64_t sum = take_number(&line), id = take_number(&line);
-	char *comm = take_text(&line);
+	struct work *w = arg;
+	uint64_t sum = push_clickhouse_number(&line), id = push_clickhouse_number(&line);
+	char *comm = push_clickhouse_text(&line);
 	const struct stack *s = w->stack_count
 					? bsearch(&id, w->stacks, w->stack_count, sizeof(*s), by_id)
 					: NULL;
@@ -308,9 +254,10 @@ static int add_sum(struct work *w, char *line)
 }
 
 /* What the list of stacks left out. */
-static int add_other(struct work *w, char *line)
+static int add_other(void *arg, char *line)
 {
-	uint64_t all = take_number(&line);
+	struct work *w = arg;
+	uint64_t all = push_clickhouse_number(&line);
 	uint32_t node = CALLTREE_ROOT;
 	int err;
 

@@ -17,7 +17,8 @@ enum push_message_kind {
 	PUSH_MESSAGE_CAPTURE = 1, /* its host and its identity, each with a NUL */
 	PUSH_MESSAGE_WANTED, /* the sender's number; then for each target the first number, or 0: it does not want it */
 	PUSH_MESSAGE_BATCH, /* the bytes of a batch's file */
-	PUSH_MESSAGE_END,   /* number: of the target's batches */
+	PUSH_MESSAGE_NAME, /* to a reader: addresses; from it: the name of that of this number, with a NUL */
+	PUSH_MESSAGE_END, /* number: of the target's batches */
 };
 
 /* Read freely; bytes: outbuf_done(). */

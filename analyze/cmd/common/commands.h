@@ -49,6 +49,7 @@ struct command {
 	X(scrub, COMMAND_WRITES, "hide names of people, machines and programs")                    \
 	X(export, COMMAND_WRITES, "a capture in another form")                                     \
 	X(push, COMMAND_WRITES, "send what captures have to databases and collectors")             \
+	X(name, COMMAND_WRITES, "name functions in a database that hosts could not name")          \
 	X(serve, COMMAND_ACTS, "receive what others push as JSON, report gaps, answer Prometheus") \
 	X(recover, COMMAND_WRITES, "complete a capture whose recorder was killed")                 \
 	X(doctor, COMMAND_ACTS, "what can be recorded on this machine, and what mends the rest")

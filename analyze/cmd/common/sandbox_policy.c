@@ -149,7 +149,7 @@ static bool wants_network(const struct usage *u, const void *opts)
 {
 	const char *urls = getenv("DEBUGINFOD_URLS");
 
-	if (!find(u, "debuginfod") || flag_of(u, opts, "offline"))
+	if (u->starts || !find(u, "debuginfod") || flag_of(u, opts, "offline"))
 		return false;
 	return text_of(u, opts, "debuginfod") || (urls && *urls);
 }
@@ -254,7 +254,7 @@ static struct policy *policy_of(const struct usage *u, const void *opts, char *c
 	add_all(&p->read, system_paths, sizeof(system_paths) / sizeof(system_paths[0]));
 	if (find(u, "journal"))
 		add_all(&p->read, journal_paths, sizeof(journal_paths) / sizeof(journal_paths[0]));
-	if (find(u, "symfs") && !u->sends) /* what sends has another process read and name */
+	if (find(u, "symfs") && !u->starts) /* what starts a reader has that one name */
 		add_naming(p, text_of(u, opts, "symfs"));
 	if (p->network)
 		add_all(&p->read, network_paths, sizeof(network_paths) / sizeof(network_paths[0]));
@@ -296,7 +296,7 @@ static int enter(const struct policy *p)
 
 static struct name_options *nameopts_of(const struct usage *u, void *opts)
 {
-	const struct option *symfs = u->sends ? NULL : find(u, "symfs");
+	const struct option *symfs = u->starts ? NULL : find(u, "symfs");
 
 	return symfs ? (struct name_options *)(void *)((char *)opts + symfs->offset -
 						       offsetof(struct name_options, symfs))

@@ -40,7 +40,7 @@ struct usage {
 	bool in_place; /* USAGE_REPLACES: it writes to the file that it reads, and makes no other */
 	/* It uses sockets, and has files that it changes in the folder of this option (its long name); NULL: neither. */
 	const char *sends;
-	/* Called with the options before the command is confined: 0, or the exit status after an error was printed.  NULL: nothing is. */
+	/* Starts a process that reads, or a server.  Called with the options before the command is confined: 0, or the exit status after an error was printed.  NULL: nothing is. */
 	int (*starts)(void *opts);
 	const char *looks; /* a flag with which it makes nothing there; NULL: none */
 	const char *asks;  /* it uses sockets where this option was given; NULL: no */

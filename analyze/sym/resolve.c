@@ -2,7 +2,7 @@
 /*
  * resolve - the name of the code at a place, or the reason it has none
  *
- * Files are symfiles' business; here are the results by place, and what is put into a bundle.
+ * Files are the business of symfile_cache.h, what is put into a bundle of resolve_bundle.c; here are the results by place.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -11,57 +11,15 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyze/sym/bundle.h"
-#include "analyze/sym/kernel_symbols.h"
-#include "analyze/sym/demangle_cache.h"
-#include "analyze/sym/function_label.h"
 #include "analyze/sym/perf_map.h"
-#include "analyze/sym/resolve.h"
-#include "analyze/sym/symfile_cache.h"
+#include "analyze/sym/resolve_priv.h"
 #include "format/base/foreign.h"
 #include "format/base/vec.h"
 #include "format/os/clock.h"
 
-#define CHUNK_COUNT 512
 /* Ids of sources that are no files: shares the key space of file ids. */
 #define FILE_KERNEL   (SYMFILE_CACHE_MAX + 1)
 #define FILE_UNMAPPED (SYMFILE_CACHE_MAX + 2)
-
-/* A place and what is there. */
-struct result {
-	uint32_t file;
-	bool return_address;
-	uint64_t offset;
-	struct resolved resolved;
-};
-
-/* A place that was asked for with resolver_variable(). */
-struct variable {
-	uint32_t file;
-	struct resolved answer;
-	char *name;    /* from a bundle, mangled; owned; NULL: it is the symbol table's */
-	char *travels; /* "_ZN3app5mutexE+0x28"; owned; NULL: not found */
-};
-
-/* Results live in chunks, so that pointers to them stay. */
-struct chunk {
-	struct result items[CHUNK_COUNT];
-};
-
-struct resolver {
-	bool demangle;
-	struct symfile_cache files;
-	struct kernel_symbols *kernel; /* NULL: kernel addresses are hidden */
-	struct chunk **chunks;
-	size_t chunk_count, chunk_room, result_count;
-	struct hash_index by_place;
-	struct variable **variables; /* each owned: pointers to them stay */
-	size_t variable_count, variable_room;
-	struct hash_index variable_by_place;
-	struct demangle_cache inlined; /* names from DWARF, from bundles, and of variables */
-	struct function_labels labels;
-	struct resolved no_memory;
-};
 
 /* ---- files ---- */
 
@@ -107,17 +65,12 @@ void resolver_renew(struct resolver *r, const struct resolver_jit *jits, size_t 
 
 /* ---- results ---- */
 
-static struct result *result_at(const struct resolver *r, size_t i)
-{
-	return &r->chunks[i / CHUNK_COUNT]->items[i % CHUNK_COUNT];
-}
-
 /* Room for one result more.  -ENOMEM. */
 static int reserve_result(struct resolver *r)
 {
 	if (hash_index_reserve(&r->by_place))
 		return -ENOMEM;
-	if (r->result_count < r->chunk_count * CHUNK_COUNT)
+	if (r->result_count < r->chunk_count * RESOLVE_CHUNK_COUNT)
 		return 0;
 	if (vec_reserve(&r->chunks, &r->chunk_room, r->chunk_count + 1))
 		return -ENOMEM;
@@ -142,20 +95,20 @@ static struct resolved *result_of(struct resolver *r, uint32_t file, uint64_t of
 	pos = hash_index_start(&r->by_place, hash);
 	*fresh = false;
 	while ((i = hash_index_match(&r->by_place, hash, &pos)) != HASH_INDEX_NONE) {
-		x = result_at(r, i);
+		x = resolve_result(r, i);
 		if (x->file == file && x->offset == offset && x->return_address == return_address)
 			return &x->resolved;
 	}
 	*fresh = true;
 	hash_index_put(&r->by_place, hash, pos, (uint32_t)r->result_count);
-	x = result_at(r, r->result_count++);
+	x = resolve_result(r, r->result_count++);
 	*x = (struct result){ file, return_address, offset, { .dso = "", .offset = offset } };
 	return &x->resolved;
 }
 
 /* The bundle that has the place; NULL: none. */
-static const struct bundle *find_in_bundles(const struct known_file *f, uint64_t offset,
-					    bool is_return, struct bundle_place *out)
+const struct bundle *resolve_in_bundles(const struct known_file *f, uint64_t offset, bool is_return,
+					struct bundle_place *out)
 {
 	for (size_t i = 0; i < f->bundle_count; i++)
 		if (bundle_find(f->bundles[i], offset, is_return, out))
@@ -169,7 +122,7 @@ static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bo
 {
 	struct bundle_place place;
 
-	if (!find_in_bundles(f, out->offset, is_return, &place))
+	if (!resolve_in_bundles(f, out->offset, is_return, &place))
 		return false;
 	out->dso = f->aliases->as.path;
 	out->reason = (enum name_reason)place.reason;
@@ -187,7 +140,7 @@ static bool resolve_in_bundle(struct resolver *r, const struct known_file *f, bo
  * Nothing called these, but something returns to their first byte: __restore_rt of a signal, the first
  * function of a context.  The byte before is in no function.  Exports alone would not show that.
  */
-static const char *returned_to(const struct known_file *f, uint64_t vaddr, bool demangle)
+const char *resolve_returned_to(const struct known_file *f, uint64_t vaddr, bool demangle)
 {
 	uint64_t start = 0;
 	const char *name = NULL;
@@ -222,7 +175,7 @@ static void resolve_in_symbols(struct resolver *r, struct known_file *f, uint64_
 	if (out->name)
 		out->into_bytes = vaddr + is_return - start;
 	else if (known && is_return)
-		out->name = returned_to(f, vaddr, r->demangle);
+		out->name = resolve_returned_to(f, vaddr, r->demangle);
 	if (!out->name)
 		out->reason = symfile_miss(&f->sym);
 }
@@ -334,7 +287,7 @@ static bool variable_in_bundle(struct resolver *r, const struct known_file *f, s
 	struct bundle_place place;
 	const char *plus;
 
-	if (!find_in_bundles(f, v->answer.offset, false, &place) || !place.name)
+	if (!resolve_in_bundles(f, v->answer.offset, false, &place) || !place.name)
 		return false;
 	plus = strrchr(place.name, '+');
 	if (!plus)
@@ -397,7 +350,7 @@ static size_t frames_in_bundles(const struct known_file *f, uint64_t off_bytes, 
 				struct source_frame *out, size_t max, bool *known)
 {
 	struct bundle_place place;
-	const struct bundle *b = find_in_bundles(f, off_bytes, is_return, &place);
+	const struct bundle *b = resolve_in_bundles(f, off_bytes, is_return, &place);
 	size_t i;
 
 	*known = b && bundle_has_lines(b);
@@ -409,8 +362,8 @@ static size_t frames_in_bundles(const struct known_file *f, uint64_t off_bytes, 
 }
 
 /* As in the file, mangled. */
-static size_t raw_frames(struct resolver *r, struct known_file *f, uint64_t off_bytes,
-			 bool is_return, struct source_frame *out, size_t max)
+size_t resolve_raw_frames(struct resolver *r, struct known_file *f, uint64_t off_bytes,
+			  bool is_return, struct source_frame *out, size_t max)
 {
 	const struct symfile_wanted wanted = { .off_bytes = f->wanted, .count = f->wanted_count };
 	struct addr2line *tab = NULL;
@@ -449,7 +402,8 @@ size_t resolver_frames(struct resolver *r, uint32_t file, uint64_t file_off_byte
 	size_t n = 0;
 
 	if (f)
-		n = raw_frames(r, f, file_off_bytes, return_address && file_off_bytes, out, max);
+		n = resolve_raw_frames(r, f, file_off_bytes, return_address && file_off_bytes, out,
+				       max);
 	for (size_t i = 0; i < n && r->demangle; i++)
 		if (out[i].function)
 			out[i].function = demangle_cache_get(&r->inlined, out[i].function);
@@ -526,128 +480,6 @@ const struct resolved *resolver_unmapped(struct resolver *r, uint64_t addr)
 		return &r->no_memory;
 	x->reason = NAME_NO_MAP;
 	return x;
-}
-
-/* ---- what travels ---- */
-
-/* The name as it stands in the file, where that is known; "+0x5a3f20" of a function that has none. */
-static const char *raw_name(struct known_file *f, const struct result *x)
-{
-	struct bundle_place place;
-	const char *name = NULL;
-	uint64_t vaddr;
-
-	if (!x->resolved.name)
-		return NULL;
-	if (x->resolved.reason != NAME_FOUND)
-		return strrchr(x->resolved.name, '+');
-	if (find_in_bundles(f, x->offset, x->return_address, &place) && place.name)
-		return place.name;
-	if (!f->jit && symfile_vaddr(&f->sym, x->offset - x->return_address, &vaddr)) {
-		name = symtab_find(f->sym.symbols, vaddr, false, NULL);
-		if (!name && x->return_address)
-			name = returned_to(f, vaddr, false);
-	}
-	return name ? name : x->resolved.name; /* a location with a name keeps one */
-}
-
-/* The content for the bundle of one file. */
-struct packing {
-	struct bundle_place *places;
-	size_t count;
-	struct source_frame *frames;
-	size_t frame_count, frame_room;
-};
-
-static int pack_frames(struct resolver *r, struct known_file *f, struct packing *p,
-		       struct bundle_place *place)
-{
-	int err = vec_reserve(&p->frames, &p->frame_room, p->frame_count + LINES_DEPTH_MAX);
-	size_t n;
-
-	if (err)
-		return err;
-	n = raw_frames(r, f, place->offset, place->is_return, p->frames + p->frame_count,
-		       LINES_DEPTH_MAX);
-	if (p->frame_count + n >= UINT32_MAX)
-		return -EOVERFLOW;
-	place->first_frame = (uint32_t)p->frame_count;
-	place->frame_count = (uint16_t)n;
-	p->frame_count += n;
-	return 0;
-}
-
-/* Variables have no lines. */
-static void pack_variables(const struct resolver *r, uint32_t file, struct packing *p)
-{
-	for (size_t i = 0; i < r->variable_count; i++) {
-		const struct variable *v = r->variables[i];
-
-		if (v->file == file && v->travels)
-			p->places[p->count++] = (struct bundle_place){ .offset = v->answer.offset,
-								       .name = v->travels };
-	}
-}
-
-static int pack(struct resolver *r, struct known_file *f, uint32_t file, bool with_lines,
-		struct packing *p)
-{
-	int err = 0;
-
-	p->places = calloc(r->result_count + r->variable_count + 1, sizeof(*p->places));
-	if (!p->places)
-		return -ENOMEM;
-	for (size_t i = 0; !err && i < r->result_count; i++) {
-		const struct result *x = result_at(r, i);
-
-		if (x->file != file)
-			continue;
-		p->places[p->count] = (struct bundle_place){
-			.offset = x->offset,
-			.name = raw_name(f, x),
-			.is_return = x->return_address,
-			.reason = (uint8_t)x->resolved.reason,
-		};
-		if (with_lines)
-			err = pack_frames(r, f, p, &p->places[p->count]);
-		p->count++;
-	}
-	if (!err)
-		pack_variables(r, file, p);
-	return err;
-}
-
-int resolver_bundle(struct resolver *r, uint32_t file, bool with_lines, uint8_t **out,
-		    size_t *size_bytes)
-{
-	struct known_file *f = symfile_cache_get(&r->files, file);
-	struct packing p = { 0 };
-	struct resolver_source source;
-	struct bundle_head head;
-	int err;
-
-	if (!f || !resolver_source(r, file, &source) || f->aliases->as.jit_pid)
-		return -ENOENT;
-	head = (struct bundle_head){
-		.file = f->aliases->as,
-		.symbols = *source.debug_file ? source.debug_file : source.file,
-		.trust = (uint8_t)source.trust,
-	};
-	for (size_t i = 0; i < f->bundle_count; i++)
-		with_lines |= bundle_has_lines(
-			f->bundles[i]); /* those of interpreted code are nowhere else */
-	err = pack(r, f, file, with_lines, &p);
-	if (!err && !p.count)
-		err = -ENOENT;
-	if (!err) {
-		struct bundle_frames frames = { p.frames, p.frame_count };
-
-		err = bundle_encode(&head, p.places, p.count, with_lines ? &frames : NULL, out,
-				    size_bytes);
-	}
-	free(p.places);
-	free(p.frames);
-	return err;
 }
 
 void resolver_find_gaps(struct resolver *r)

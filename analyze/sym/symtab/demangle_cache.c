@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/sym/demangle_cache.h"
+#include "analyze/sym/symtab/demangle_cache.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -4,8 +4,8 @@
  *
  * DWARF gives the same pointer for the same name, and an inlined function comes up again and again.
  */
-#ifndef EBPREC_ANALYZE_SYM_DEMANGLE_CACHE_H
-#define EBPREC_ANALYZE_SYM_DEMANGLE_CACHE_H
+#ifndef EBPREC_ANALYZE_SYM_SYMTAB_DEMANGLE_CACHE_H
+#define EBPREC_ANALYZE_SYM_SYMTAB_DEMANGLE_CACHE_H
 
 #include <stddef.h>
 

@@ -453,15 +453,21 @@ static __always_inline int jvm_step_return(struct walk_state *w)
 	return jvm_guess(w, w->word[0], w->regs.sp + 8, w->regs.fp);
 }
 
-/* By the frame pointer. */
+/* By the frame pointer.  The barrier at the entry of a method pushes -1 before it makes its frame. */
 static __always_inline int jvm_step_fp(struct walk_state *w)
 {
-	__u64 fp = w->regs.fp;
+	__u64 fp = w->regs.fp, at = fp + 8, callers;
 
 	if (w->regs.flags & UNWIND_F_FP_LOST || fp & 7 || fp < w->regs.sp ||
 	    fp - w->regs.sp > JVM_STACK_BYTES || walk_fetch(fp))
 		return 1;
-	return jvm_guess(w, w->word[1], fp + 16, w->word[0]);
+	callers = w->word[0];
+	if (w->word[1] == ~0ULL) {
+		if (walk_fetch(at))
+			return 1;
+		at += 8;
+	}
+	return jvm_guess(w, w->word[1], at + 8, callers);
 }
 
 /* Over a frame of that many words, at whose end are the caller's rbp and the return address. */
@@ -577,6 +583,14 @@ static __always_inline int jvm_step_interpreted(struct walk_state *w, const stru
 			   j->frame[JVM_SENDER_FP]);
 }
 
+/* Whether the code at hand begins by push %rbp; mov %rsp,%rbp. */
+static __always_inline bool jvm_enters(const struct jvm_state *j)
+{
+	__u32 first = runtime_word(j->code);
+
+	return first == 0xec8b4855 || first == 0xe5894855;
+}
+
 /* By the kind of the code at hand. */
 static __always_inline int jvm_step_code(struct walk_state *w, struct jvm_state *j, __u32 is_exact)
 {
@@ -585,7 +599,9 @@ static __always_inline int jvm_step_code(struct walk_state *w, struct jvm_state 
 		return jvm_step_interpreted(w, j, is_exact);
 	if (j->kind == JVM_METHOD)
 		jvm_store_method(w, j->method);
-	if (j->kind == JVM_METHOD || (j->kind == JVM_OTHER && j->frame_words))
+	/* C1's stubs have frames of one size where they call; where the thread itself is in one, rbp is the way. */
+	if (j->kind == JVM_METHOD ||
+	    (j->kind == JVM_OTHER && j->frame_words && !(is_exact && jvm_enters(j))))
 		return runtime_jvm_step_sized(is_exact);
 	return runtime_jvm_step_stub(is_exact);
 }

@@ -309,6 +309,31 @@ __attribute__((noinline)) int walk_called_frameless(__u64 addr, __u64 pc)
 	return !keeps_frame_pointer(w->code);
 }
 
+/* Of a search for callers: code without a file, and whether one was found. */
+struct walk_search {
+	__u64 start, end;
+	__u64 found;
+};
+
+/* Word i of the stack below the frame pointer. */
+static long walk_see_word(__u32 i, void *ctx)
+{
+	struct walk_search *of = ctx;
+	struct walk_state *w = walk_here();
+	__u64 at, word;
+
+	if (!w)
+		return 1;
+	at = w->regs.sp + 8 * (__u64)i;
+	if (at >= w->regs.fp || walk_fetch(at))
+		return 1;
+	word = w->word[0];
+	if (word < of->start || word >= of->end || !walk_called_frameless(word, w->regs.pc))
+		return 0;
+	of->found = 1;
+	return 1;
+}
+
 /*
  * Whether callers lie between the stack pointer and the frame pointer: the code in [start, end) then leaves
  * rbp as it was in one of them, and a step by it would leave the others out without a word.  In frames of
@@ -317,22 +342,10 @@ __attribute__((noinline)) int walk_called_frameless(__u64 addr, __u64 pc)
  */
 __attribute__((noinline)) int walk_skips_callers(__u64 start, __u64 end)
 {
-	struct walk_state *w = walk_here();
-	__u64 i, at, fp, pc, word;
+	struct walk_search of = { start, end, 0 };
 
-	if (!w)
-		return 0;
-	fp = w->regs.fp;
-	pc = w->regs.pc;
-	for (i = 0; i < SEEN_WORDS; i++) {
-		at = w->regs.sp + 8 * i;
-		if (at >= fp || walk_fetch(at))
-			return 0;
-		word = w->word[0];
-		if (word >= start && word < end && walk_called_frameless(word, pc))
-			return 1;
-	}
-	return 0;
+	bpf_loop(SEEN_WORDS, walk_see_word, &of, 0);
+	return of.found;
 }
 
 /* ---- the walk ---- */

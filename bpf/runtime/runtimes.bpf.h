@@ -113,21 +113,30 @@ static long runtimes_see_map(struct task_struct *task, struct vm_area_struct *vm
 	return 0;
 }
 
-/* The first return address on the stack that is of other code than what is near pc. */
-static __always_inline __u64 runtimes_caller(struct walk_state *w)
+/* Word i of the stack: *caller becomes it where it is a return address to other code than what is near pc. */
+static long runtimes_see_word(__u32 i, void *caller)
 {
-	__u64 pc = w->gprs[PC_REGNO], sp = w->gprs[SP_REGNO], word;
-	__u32 i;
+	struct walk_state *w = walk_here();
+	__u64 pc, word;
 
-	for (i = 0; i < SEEN_WORDS; i++) {
-		if (walk_fetch(sp + 8 * i))
-			return 0;
-		word = w->word[0];
-		if (word >> 40 == pc >> 40 && word - pc + (1 << 20) > 2 << 20 &&
-		    runtime_is_behind_call(word))
-			return word;
-	}
-	return 0;
+	if (!w || walk_fetch(w->gprs[SP_REGNO] + 8 * (__u64)i))
+		return 1;
+	pc = w->gprs[PC_REGNO];
+	word = w->word[0];
+	if (word >> 40 != pc >> 40 || word - pc + (1 << 20) <= 2 << 20 ||
+	    !runtime_is_behind_call(word))
+		return 0;
+	*(__u64 *)caller = word;
+	return 1;
+}
+
+/* The first such address; 0: there is none. */
+static __always_inline __u64 runtimes_caller(void)
+{
+	__u64 caller = 0;
+
+	bpf_loop(SEEN_WORDS, runtimes_see_word, &caller, 0);
+	return caller;
 }
 
 /*
@@ -146,7 +155,7 @@ static __always_inline void runtimes_look(struct task_struct *task, struct walk_
 		early->number = f->number;
 		return;
 	}
-	addr = early->tries++ & 1 ? runtimes_caller(w) : w->gprs[PC_REGNO];
+	addr = early->tries++ & 1 ? runtimes_caller() : w->gprs[PC_REGNO];
 	if (addr)
 		bpf_find_vma(task, addr, runtimes_see_map, early, 0);
 }

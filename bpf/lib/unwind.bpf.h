@@ -309,7 +309,7 @@ __attribute__((noinline)) int walk_called_frameless(__u64 addr, __u64 pc)
 	return !keeps_frame_pointer(w->code);
 }
 
-/* Of a search for callers: code without a file, and whether one was found. */
+/* A search for callers in code without a file. */
 struct walk_search {
 	__u64 start, end;
 	__u64 found;

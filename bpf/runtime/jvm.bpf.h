@@ -62,9 +62,10 @@ struct jvm_process {
 
 struct jvm_state {
 	struct jvm_process process; /* the current one */
-	__u64 name, code;  /* of the blob at hand: first characters, where its code begins */
-	__u32 kind;        /* enum jvm_code */
-	__u32 frame_words; /* 0: not known */
+	__u64 blob, blob_bytes;     /* at hand; 0: none is */
+	__u64 name, code;           /* of it: first characters, where its code begins */
+	__u32 kind;                 /* enum jvm_code */
+	__u32 frame_words;          /* 0: not known */
 	__s32 complete;
 	__u32 is_found, is_guess;
 	__u64 method;
@@ -200,6 +201,7 @@ __attribute__((noinline)) int runtime_jvm_enter(void)
 
 	if (!w || !s || !j)
 		return 1;
+	j->blob_bytes = 0;
 	s->base = w->runtime_base;
 	s->number = w->runtime;
 	d = runtime_desc_of(s);
@@ -288,19 +290,21 @@ __attribute__((noinline)) int runtime_jvm_head(__u64 block, __u64 pc)
 	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
 	struct runtime_desc *d;
-	__u64 head, blob;
+	__u64 head, blob, size_bytes;
 	__u32 words;
 
 	if (!s || !j)
 		return 1;
+	j->blob_bytes = 0;
 	d = runtime_desc_of(s);
 	if (!d || runtime_read(s->object, JVM_BLOB_BYTES, block))
 		return 1;
 	head = d->jvm.block_bytes;
 	blob = block + head;
+	size_bytes = RUNTIME_FIELD(s->object, __u32,
+				   head + j->process.offset[RUNTIME_JVM_BLOB_BYTES]);
 	if (RUNTIME_FIELD(s->object, __u8, j->process.offset[RUNTIME_JVM_BLOCK_USED]) != 1 ||
-	    pc - blob >= RUNTIME_FIELD(s->object, __u32,
-				       head + j->process.offset[RUNTIME_JVM_BLOB_BYTES]))
+	    pc - blob >= size_bytes)
 		return 1;
 	j->code = RUNTIME_FIELD(s->object, __u64, head + j->process.offset[RUNTIME_JVM_BLOB_CODE]);
 	if (d->jvm.blob_code_bytes == 4)
@@ -318,6 +322,8 @@ __attribute__((noinline)) int runtime_jvm_head(__u64 block, __u64 pc)
 			    ? RUNTIME_FIELD(s->object, __u64,
 					    head + j->process.offset[RUNTIME_JVM_NMETHOD_METHOD])
 			    : 0;
+	j->blob = blob;
+	j->blob_bytes = j->name ? size_bytes : 0;
 	return !j->name;
 }
 
@@ -331,6 +337,9 @@ __attribute__((noinline)) int runtime_jvm_find(__u64 pc)
 
 	if (!w || !j)
 		return 1;
+	if (pc - j->blob <
+	    j->blob_bytes) /* the interpreter, most often: that of the frame before */
+		return 0;
 	h = jvm_heap_of(j, pc);
 	if (!h && !w->jvm_heaps) { /* a heap grows */
 		w->jvm_heaps = 1;
@@ -524,6 +533,7 @@ __attribute__((noinline)) int runtime_jvm_step_stub(__u32 is_exact)
 	if (j->kind == JVM_FRAMELESS)
 		return jvm_step_return(w);
 	j->complete = 0;
+	j->blob_bytes = 0;
 	state = runtime_jvm_frame_state(w->regs.pc);
 	if (j->insns[JVM_CODE_BEFORE] == 0x55 || state == JVM_FRAME_RETURN)
 		return jvm_step_return(w);

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "format/base/outbuf.h"
+#include "format/os/clock.h"
 #include "format/os/slurp.h"
 #include "record/privsep/caps.h"
 #include "record/privsep/path_below.h"
@@ -28,8 +29,8 @@
 
 #define RIGHTS \
 	(RIGHT(CAP_SETUID) | RIGHT(CAP_SETGID) | RIGHT(CAP_SYS_PTRACE) | RIGHT(CAP_DAC_READ_SEARCH))
-#define STEP_NS      20000000L /* between two looks for the socket */
-#define STEPS        150       /* 3 s: a JVM in a long pause takes the signal after it */
+#define STEP_NS      20000000L     /* between two looks for the socket */
+#define LISTEN_NS    2500000000ULL /* a JVM in a long pause takes the signal after it */
 #define ANSWER_BYTES 4096
 #define NAME_BYTES   40
 
@@ -130,7 +131,7 @@ const char *jvm_asker_text(enum jvm_asker_result result)
 	case JVM_ASKER_STOPPED:
 		return "it is stopped (kill -CONT)";
 	case JVM_ASKER_DISABLED:
-		return "it opened no socket in 3 s (run it without -XX:+DisableAttachMechanism)";
+		return "it opened no socket in 2.5 s (run it without -XX:+DisableAttachMechanism)";
 	case JVM_ASKER_SILENT:
 		return "it gave no answer in time";
 	case JVM_ASKER_REFUSED:
@@ -254,6 +255,7 @@ static bool become_user(const struct jvm_asker_target *t)
 		SYS_ppoll,
 		SYS_clock_nanosleep,
 		SYS_pidfd_send_signal,
+		SYS_clock_gettime,
 		SYS_exit_group,
 		SYS_brk,
 		SYS_mmap,
@@ -293,6 +295,7 @@ static enum jvm_asker_result see_socket(const struct asking *a, bool *there)
 /* Makes the JVM listen. */
 static enum jvm_asker_result trigger_listening(const struct asking *a)
 {
+	const uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + LISTEN_NS;
 	const struct timespec step = { .tv_nsec = STEP_NS };
 	enum jvm_asker_result result;
 	bool there, is_ours;
@@ -314,7 +317,7 @@ static enum jvm_asker_result trigger_listening(const struct asking *a)
 		close(fd);
 	if (syscall(SYS_pidfd_send_signal, a->pid_fd, SIGQUIT, NULL, 0))
 		result = errno == ESRCH ? JVM_ASKER_GONE : JVM_ASKER_OTHER_USER;
-	for (int i = 0; i < STEPS && !there && result == JVM_ASKER_DONE; i++) {
+	while (!there && result == JVM_ASKER_DONE && clock_ns(CLOCK_MONOTONIC) < end_ns) {
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &step, NULL);
 		result = see_socket(a, &there);
 	}

@@ -8,10 +8,13 @@ load ../lib/helper
 setup() {
 	need_bpf
 	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
+	cd "$BATS_TEST_TMPDIR" || return
+}
+
+compile_shares() {
 	command -v javac >/dev/null || skip "needs a JDK (make check-jvm)"
 	version=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/.*java.specification.version = //p')
 	case $version in 1[7-9] | 2[0-5]) ;; *) skip "needs Java 17 to 25, not $version" ;; esac
-	cd "$BATS_TEST_TMPDIR" || return
 	# Two methods, which print how many milliseconds each had, and one that sleeps.  A method that the compiler put
 	# into its caller has the caller's name, so an option forbids that.
 	cat >Shares.java <<-'END'
@@ -39,7 +42,24 @@ setup() {
 	javac Shares.java
 }
 
+@test "a made-up JVM with wrong lengths and pointers has no names, and takes no time" {
+	local how
+	for how in good lengths pointers; do
+		ebprec record -q -F 499 -o x.data -- hostile_jvm $how 1 || true # it ends by SIGALRM
+		ebprec report -q --folded -i x.data >out
+		if [ $how = good ]; then
+			[ "$(grep 'main;java::Fake.spin (Fake.java) ' out | weight)" -gt 10 ] || fail "$(tail -n 3 out)"
+		else
+			same 0 "$(grep -c 'java::' out || true)"
+		fi
+		samples=$(account x.data samples)
+		[ "$samples" -gt 10 ] || fail "$samples samples"
+		[ $(($(account x.data own_cpu sampling_ns) / samples)) -lt 2000000 ] || fail "$how takes too long"
+	done
+}
+
 @test "java: methods have their shares of samples and their callers, and waits the methods that waited" {
+	compile_shares
 	ebprec record -q -F 499 -o x.data -- java -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Shares.*' -cp . Shares >truth
 	read -r more_ms less_ms <truth
 	ebprec report -q --folded -i x.data >out

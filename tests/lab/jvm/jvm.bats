@@ -161,6 +161,33 @@ of_folded() {
 	done
 }
 
+@test "--ask-jvm connects to no socket but the JVM's own" {
+	local home
+	home=$(head -n 1 <<<"$HOMES")
+	start_work "$home" 60 -XX:+DisableAttachMechanism
+	python3 - /tmp/.java_pid$pid <<-'END' &
+		import socket, sys, time
+		s = socket.socket(socket.AF_UNIX)
+		s.bind(sys.argv[1])
+		s.listen()
+		s.settimeout(30)
+		c, _ = s.accept()
+		print("got", c.recv(100), flush=True)
+	END
+	other=$!
+	await [ -S /tmp/.java_pid$pid ]
+	ebprec record --ask-jvm -p $pid -o x.data -d 3 2>notes
+	kill $other || true
+	same 1 "$(grep -c "cannot ask the JVM of process $pid for names of its code: the socket in its /tmp is not its own" notes)"
+	rm /tmp/.java_pid$pid
+	ln -s "$PWD/elsewhere" /tmp/.java_pid$pid
+	ebprec record --ask-jvm -p $pid -o x.data -d 3 2>notes
+	rm /tmp/.java_pid$pid
+	kill $pid && wait $pid || true
+	same 1 "$(grep -c "cannot ask the JVM of process $pid for names of its code: the socket in its /tmp is not its own" notes)"
+	same 0 "$(grep -c 'Full thread dump' out || true)"
+}
+
 @test "--ask-jvm asks as the JVM's user, and in its container" {
 	local home
 	home=$(head -n 1 <<<"$HOMES")

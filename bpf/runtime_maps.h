@@ -157,9 +157,10 @@ struct runtime_listed_offsets {
 	__u16 code_instr_count; /* four bytes */
 	__u16 code_first_line;  /* of PHP, and behind it the last one, four bytes each */
 	__u16 code_lines; /* of Ruby: a pointer to the lines; their count two words behind it, then their index */
-	__u16 class_name;  /* of PHP */
-	__u16 instr_bytes; /* of an instruction */
-	__u16 instr_line;  /* of PHP: the line in it */
+	__u16 class_name;       /* of PHP */
+	__u16 instr_bytes;      /* of an instruction */
+	__u16 instr_line;       /* of PHP: the line in it */
+	__u16 class_references; /* of PHP: four bytes, 1 or a few */
 };
 
 /* Code of the interpreter that runs the program, one entry of it a native frame. */
@@ -273,7 +274,7 @@ _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract")
 _Static_assert(sizeof(struct runtime_v8_offsets) == 42, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_jvm_structs) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_desc) == 144, "bpf/user contract");
-_Static_assert(sizeof(struct runtime_listed_offsets) == 36, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_listed_offsets) == 38, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file) == 32, "bpf/user contract");

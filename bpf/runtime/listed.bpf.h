@@ -7,7 +7,8 @@
  * has one thread.  A frame has its code, the instruction, and flags, of which one marks those that the loop was entered for.
  *
  * No pointer is trusted: code and texts have to be of the type that they have to be of, the instruction has to be one of the
- * code, and a line one of its lines.  Else the walk ends with a reason.
+ * code, and a line one of its lines; PHP's code has a name or is a file's; and Ruby's last frame is
+ * marked as that.  Else the walk ends with a reason.
  */
 #ifndef EBPREC_BPF_RUNTIME_LISTED_H
 #define EBPREC_BPF_RUNTIME_LISTED_H
@@ -37,13 +38,15 @@
 #define RUBY_BLOCKS_MAX   ((RUNTIME_RUBY_INDEX_BYTES - RUBY_INDEX_BYTES) / RUBY_BLOCK_BYTES)
 #define RUBY_LINES_MAX    ((RUNTIME_LINES_BYTES - RUNTIME_RUBY_INDEX_BYTES) / RUNTIME_RUBY_LINE_BYTES)
 /* PHP: Zend/zend_types.h, Zend/zend_compile.h. */
-#define PHP_STRING        6
-#define PHP_STRING_LENGTH 16
-#define PHP_STRING_TEXT   24
-#define PHP_INTERNAL      1 /* the type of a function in C, */
-#define PHP_USER          2
-#define PHP_EVAL          4
-#define PHP_CALL_TOP      (1u << 17)
+#define PHP_STRING         6
+#define PHP_STRING_LENGTH  16
+#define PHP_STRING_TEXT    24
+#define PHP_INTERNAL       1 /* the type of a function in C, */
+#define PHP_USER           2
+#define PHP_EVAL           4
+#define PHP_REFERENCES_MAX (1u << 16)
+#define PHP_CALL_CODE      (1u << 16)
+#define PHP_CALL_TOP       (1u << 17)
 
 /* ---- texts ---- */
 
@@ -156,6 +159,16 @@ __attribute__((noinline)) int runtime_ruby_lines(void)
 	return RUNTIME_RUBY_INDEX_BYTES + size_bytes;
 }
 
+/* The name of a class of PHP; 0: it is none.  A function begins like one, and has a pointer where the class counts references. */
+static __always_inline __u64 listed_class_name(const struct runtime_desc *d, __u64 at)
+{
+	__u32 references = 0;
+
+	bpf_probe_read_user(&references, sizeof(references),
+			    (const void *)(at + d->listed.class_references));
+	return references - 1 < PHP_REFERENCES_MAX ? runtime_word(at + d->listed.class_name) : 0;
+}
+
 /* Sends the names of the code in s->code as number id.  1: they cannot be read, or there was no room. */
 static __always_inline int listed_send(struct runtime_state *s, const struct runtime_desc *d,
 				       __u32 id)
@@ -169,8 +182,11 @@ static __always_inline int listed_send(struct runtime_state *s, const struct run
 	if (!ev || !ring)
 		return 1;
 	qualname = RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname);
-	if (d->kind == RUNTIME_PHP && qualname)
-		qualname = runtime_word(qualname + d->listed.class_name);
+	if (d->kind == RUNTIME_PHP && qualname) {
+		qualname = listed_class_name(d, qualname);
+		if (!qualname)
+			return 1;
+	}
 	if (runtime_listed_text(RUNTIME_FIELD(s->code, __u64, d->listed.code_name), LISTED_NAME) ||
 	    runtime_listed_text(qualname, LISTED_QUALNAME) ||
 	    runtime_listed_text(is_in_c ? 0 : RUNTIME_FIELD(s->code, __u64, d->listed.code_file),
@@ -212,6 +228,13 @@ static __always_inline int listed_read_code(struct runtime_state *s, const struc
 	return runtime_read(s->code, d->listed.code_bytes, addr) ||
 	       (d->kind == RUNTIME_PHP && s->code[0] != PHP_INTERNAL && s->code[0] != PHP_USER &&
 		s->code[0] != PHP_EVAL);
+}
+
+/* Whether PHP's frame in s->object is of a file's own code, in no function. */
+static __always_inline bool listed_is_file(const struct runtime_state *s,
+					   const struct runtime_desc *d)
+{
+	return RUNTIME_FIELD(s->object, __u32, d->listed.frame_flags) & PHP_CALL_CODE;
 }
 
 /*
@@ -260,7 +283,9 @@ __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 	if (listed_read_code(s, d, addr))
 		return 1;
 	place = listed_place(s, d, instr);
-	if (place < 0)
+	if (place < 0 ||
+	    (d->kind == RUNTIME_PHP && s->code[0] != PHP_INTERNAL &&
+	     listed_is_file(s, d) == !!RUNTIME_FIELD(s->code, __u64, d->listed.code_name)))
 		return 1;
 	s->text_at = 0;
 	if (s->code[0] == PHP_INTERNAL && d->kind == RUNTIME_PHP &&
@@ -286,10 +311,10 @@ __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 
 /* ---- frames ---- */
 
-enum listed_frame { LISTED_NO_FRAME, LISTED_SKIPPED, LISTED_INNER, LISTED_ENTRY };
+enum listed_frame { LISTED_NO_FRAME, LISTED_SKIPPED, LISTED_LAST, LISTED_INNER, LISTED_ENTRY };
 
 /*
- * The kind of the frame in s->object, by its flags.  Those of C have no code that runs, nor has the first one of a stack,
+ * The kind of the frame in s->object, by its flags.  Those of C have no code that runs, nor has Ruby's last one,
  * which is marked as such: the main thread's has code.
  */
 static __always_inline enum listed_frame listed_frame_kind(const struct runtime_state *s,
@@ -299,13 +324,17 @@ static __always_inline enum listed_frame listed_frame_kind(const struct runtime_
 	__u32 flags = 0, kind;
 
 	if (d->kind == RUNTIME_PHP)
-		return (__u32)at & PHP_CALL_TOP ? LISTED_ENTRY : LISTED_INNER;
+		return !RUNTIME_FIELD(s->object, __u64, d->listed.frame_code) ? LISTED_LAST
+		       : (__u32)at & PHP_CALL_TOP                             ? LISTED_ENTRY
+									      : LISTED_INNER;
 	if (bpf_probe_read_user(&flags, sizeof(flags), (const void *)at))
 		return LISTED_NO_FRAME;
 	kind = flags & RUBY_FRAME_KIND; /* 0x11110001, 0x22220001 .. 0x79990001 */
 	if (!(kind & 1) || !(kind >> 16) || (kind >> 16 & 15) != (kind >> 20 & 15))
 		return LISTED_NO_FRAME;
-	if (flags & RUBY_FRAME_C || kind == RUBY_FRAME_DUMMY)
+	if (kind == RUBY_FRAME_DUMMY)
+		return LISTED_LAST;
+	if (flags & RUBY_FRAME_C)
 		return LISTED_SKIPPED;
 	return flags & RUBY_FRAME_FINISH ? LISTED_ENTRY : LISTED_INNER;
 }
@@ -324,7 +353,7 @@ __attribute__((noinline)) int runtime_listed_frame(__u32 index)
 	d = runtime_desc_of(s);
 	if (!d)
 		return 1;
-	s->why = RUNTIME_COMPLETE;
+	s->why = s->found ? RUNTIME_COMPLETE : RUNTIME_UNKNOWN;
 	if (!s->at || (s->end && s->at >= s->end))
 		return 1;
 	s->why = RUNTIME_UNREADABLE;
@@ -337,20 +366,16 @@ __attribute__((noinline)) int runtime_listed_frame(__u32 index)
 	s->why = RUNTIME_UNKNOWN;
 	if (kind == LISTED_NO_FRAME)
 		return 1;
-	if (code && kind != LISTED_SKIPPED) {
-		if (runtime_listed_code(code,
-					RUNTIME_FIELD(s->object, __u64, d->listed.frame_instr)))
-			return 1;
-		/* PHP's functions in C enter no loop. */
-		is_entry = kind == LISTED_ENTRY &&
-			   !(d->kind == RUNTIME_PHP && s->code[0] == PHP_INTERNAL);
-		s->why = RUNTIME_TOO_DEEP;
-		if (!s->text_at)
-			return 0;
-		return runtime_put(s, s->text_at | (is_entry ? RUNTIME_FRAME_ENTRY : 0));
-	}
+	s->found = kind == LISTED_LAST || d->kind == RUNTIME_PHP;
 	s->why = RUNTIME_TOO_DEEP;
-	return 0;
+	if (!code || kind < LISTED_INNER)
+		return 0;
+	if (runtime_listed_code(code, RUNTIME_FIELD(s->object, __u64, d->listed.frame_instr)))
+		return 1;
+	/* PHP's functions in C enter no loop. */
+	is_entry = kind == LISTED_ENTRY && !(d->kind == RUNTIME_PHP && s->code[0] == PHP_INTERNAL);
+	s->why = RUNTIME_TOO_DEEP;
+	return s->text_at ? runtime_put(s, s->text_at | (is_entry ? RUNTIME_FRAME_ENTRY : 0)) : 0;
 }
 
 static long listed_frame(__u32 index, void *ctx)
@@ -386,7 +411,7 @@ __attribute__((noinline)) int runtime_listed_find(void)
 	d = runtime_desc_of(s);
 	if (!d)
 		return 0;
-	s->at = s->end = 0;
+	s->at = s->end = s->found = 0;
 	s->why = RUNTIME_NO_THREAD;
 	if (d->kind == RUNTIME_PHP) {
 		s->at = runtime_word(d->state + s->base + d->listed.state_frame);

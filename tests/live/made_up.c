@@ -145,7 +145,7 @@ static uint64_t *php_frame(uint64_t *previous, uint64_t code, uint64_t flags)
 
 static void run_php(uint8_t *globals)
 {
-	uint64_t *frame = php_frame(NULL, php_code(NULL), 1 << 17);
+	uint64_t *frame = php_frame(NULL, php_code(is("name") ? "f" : NULL), 3 << 16);
 
 	if (!is("frame place"))
 		frame = php_frame(frame, php_code("outer"), 0);

@@ -44,7 +44,7 @@ static const struct {
 };
 
 /* The one of `interpreters` that a compiler also has, and that the recorder reads; 0: none. */
-static const uint8_t interpreter_of[RUNTIMES_COMPILERS] = { 1, 2 };
+static const uint8_t interpreter_of[RUNTIMES_COMPILERS] = { [0] = 1, [1] = 2, [4] = 3 };
 
 #define NOT_READ "ebprec does not read them"
 

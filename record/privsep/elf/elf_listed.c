@@ -53,6 +53,7 @@ static const struct runtime_listed_offsets php_8_2 = {
 	.class_name = 8,
 	.instr_bytes = 32,
 	.instr_line = 24,
+	.class_references = 24,
 };
 
 /* The sizes of PHP 8.2's variables, without threads. */

@@ -4,7 +4,8 @@
 # functions, of those with functions of the program, and of those of these whose functions are a stack of TRUTH; the others go
 # to the standard error
 #
-# TRUTH has a stack a line, its frames "NAME LINE" outermost first; those called SKIPPED may be missing in the recorder's.  Frames
+# TRUTH has a stack a line, its frames "NAME LINE" outermost first; those called SKIPPED may be missing in the recorder's.
+# CUT=1: all of the outermost ones may be.  Frames
 # before FROM are left out on both sides: the program was begun in another way.
 
 # All that a stack begins with are stacks, too: a function has them before it calls, and after.
@@ -14,6 +15,9 @@ function learn(stack,   count, part, i, at) {
 		at = at (i > 1 ? ";" : "") part[i]
 		known[at] = 1
 	}
+	if (CUT)
+		for (at = from_there(stack); sub(/^[^;]*;/, "", at);)
+			known[at] = 1
 }
 
 function from_there(stack,   at) {

@@ -2,8 +2,9 @@
 """
 mutate - makes what a recorder knows of CPython's structs wrong, one offset after the other, while it records
 
-mutate.py PID SEED SECONDS: of the recorder PID, writes into its BPF map of interpreters (struct runtime_desc of
+mutate.py PID SEED SECONDS [listed]: of the recorder PID, writes into its BPF map of interpreters (struct runtime_desc of
 bpf/runtime_maps.h, which number 1 has) for a moment each: an offset that is another one, or an address; then what was there.
+listed: it is Ruby or PHP.
 Prints how many changes it made.
 """
 import json
@@ -15,8 +16,11 @@ import sys
 import time
 
 MAP = "ebprec_runtimes"
-ADDRESSES = range(40, 72, 8)  # of _PyRuntime and three types
-OFFSETS = range(72, 122, 2)  # struct runtime_python_offsets
+IS_LISTED = sys.argv[4:] == ["listed"]
+# Of _PyRuntime and three types; of executor_globals, and Ruby's state.
+ADDRESSES = (40, 128, 136) if IS_LISTED else range(40, 72, 8)
+# struct runtime_listed_offsets without sizes, and without lines, which are no names; struct runtime_python_offsets
+OFFSETS = [at for at in range(74, 110, 2) if at not in (76, 86, 100, 106)] if IS_LISTED else range(72, 122, 2)
 
 
 def bpftool(*words):

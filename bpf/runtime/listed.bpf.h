@@ -26,7 +26,6 @@
 #define RUBY_APART        (1u << 13) /* of a string: its text is elsewhere; of an array: it is not */
 #define RUBY_SHORT_SHIFT  14
 #define RUBY_SHORT_MASK   31
-#define RUBY_ISEQ_BODY    16
 #define RUBY_FRAME_KIND   0x7fff0001u
 #define RUBY_FRAME_DUMMY  0x79990001u
 #define RUBY_FRAME_FINISH 0x20
@@ -216,14 +215,14 @@ static __always_inline int listed_send(struct runtime_state *s, const struct run
 static __always_inline int listed_read_code(struct runtime_state *s, const struct runtime_desc *d,
 					    __u64 addr)
 {
-	__u64 flags;
+	__u64 head[3]; /* flags, wrapper, body */
 
 	if (d->kind == RUNTIME_RUBY) {
-		flags = runtime_word(addr);
-		if ((flags & RUBY_TYPE) != RUBY_IMEMO ||
-		    (flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK) != RUBY_IMEMO_ISEQ)
+		if (bpf_probe_read_user(head, sizeof(head), (const void *)addr) ||
+		    (head[0] & RUBY_TYPE) != RUBY_IMEMO ||
+		    (head[0] >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK) != RUBY_IMEMO_ISEQ)
 			return 1;
-		addr = runtime_word(addr + RUBY_ISEQ_BODY);
+		addr = head[2];
 	}
 	return runtime_read(s->code, d->listed.code_bytes, addr) ||
 	       (d->kind == RUNTIME_PHP && s->code[0] != PHP_INTERNAL && s->code[0] != PHP_USER &&

@@ -337,7 +337,8 @@ static char *listed_name(uint32_t kind, const char *name, const char *qualname, 
 	char *out = NULL;
 	int n = -1;
 
-	if (*file && (!strcmp(file, name) || !strcmp(file, qualname))) /* it is no file */
+	/* It is no file; but what is in Ruby itself has one name for both: <internal:gem_prelude>. */
+	if (*file && *file != '<' && (!strcmp(file, name) || !strcmp(file, qualname)))
 		return NULL;
 	if (kind == RUNTIME_RUBY)
 		n = is_label_of(name, qualname) && *file ? asprintf(&out, "rb::%s (%s)", name, in)

@@ -274,6 +274,8 @@ static void code_of_ruby_and_php_has_one_name(void **state)
 		{ RUNTIME_RUBY, "block in run", "other", "a.rb", NULL },
 		{ RUNTIME_RUBY, "run", "", "a.rb", NULL },
 		{ RUNTIME_RUBY, "run", "run", "run", NULL },
+		{ RUNTIME_RUBY, "<internal:gem>", "<internal:gem>", "<internal:gem>",
+		  "rb::<internal:gem> (<internal:gem>)" },
 		{ RUNTIME_RUBY, "run", "run", "", NULL },
 		{ RUNTIME_RUBY, "ru\1", "ru\1", "a.rb", NULL },
 		{ RUNTIME_RUBY, "caf\xc3\xa9", "caf\xc3\xa9", "a.rb", "rb::caf\xc3\xa9 (a.rb)" },

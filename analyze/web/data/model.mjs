@@ -24,29 +24,28 @@ async function model_table({ name, rows, bytes, columns }, text) {
 }
 
 // The columns that are needed, and what their numbers are: name$ of strings, name:TABLE rows of a table, where 0 of waits.stacks and of a where is none and 0
-// of nodes the root, or name:NUMBER below it; name- also below 0, and else any number.
-const MODEL_NEEDED = 8; // the others may not be there
+// of nodes the root, or name:NUMBER below it; name- also below 0, and else any number.  "+": it is needed where the one before it is.
 const MODEL_NAMES = {
-	strings: "text",
-	objects: "path$ base$ build_id$",
-	frames: "name$ label$ line$ reason$ object:objects flags kind:8 row:frames",
-	nodes: "parent frame:frames",
-	tasks: "pid tid- samples weight comm$ label$ cgroup$ container$",
-	samples: "time stack:samples.stacks",
-	"samples.stacks": "node:nodes end:65536",
-	"samples.cpus": "cpu- samples",
+	strings: "+ text",
+	objects: "+ path$ base$ build_id$",
+	frames: "+ name$ label$ line$ reason$ object:objects flags kind:8 row:frames",
+	nodes: "+ parent frame:frames",
+	tasks: "+ pid tid- samples weight comm$ label$ cgroup$ container$",
+	samples: "+ time stack:samples.stacks",
+	"samples.stacks": "+ node:nodes end:65536",
+	"samples.cpus": "+ cpu- samples",
 	threads: "tid- pid comm$ task:tasks begin- pieces waits",
-	pieces: "state length hole",
-	waits: "weight task:tasks order- kind:waits.kinds stack:waits.stacks",
-	"waits.stacks": "node:nodes queue:nodes woken:nodes queue_woken:nodes where:frames end:65536 waker$",
-	"waits.kinds": "node:nodes queue:nodes kind:8 syscall:65536 queued key queue_key",
+	pieces: "+ state length hole",
+	waits: "+ weight task:tasks order- kind:waits.kinds stack:waits.stacks",
+	"waits.stacks": "+ node:nodes queue:nodes woken:nodes queue_woken:nodes where:frames end:65536 waker$",
+	"waits.kinds": "+ node:nodes queue:nodes kind:8 syscall:65536 queued key queue_key",
 	marks: "time- kind span:spans pid tid comm$ group$ name$ text$",
-	spans: "mark:marks start- length ended number",
+	spans: "+ mark:marks start- length ended number",
 	processes: "pid parent start- end- flags threads exit- comm$ command$",
 	counters: "name$ title$ by$ groups shown lines",
-	"counters.intervals": "from- length",
-	"counters.lines": "of$ group$ what$ key$ unit$ thousandths points left_out",
-	"counters.points": "interval:counters.intervals value-",
+	"counters.intervals": "+ from- length",
+	"counters.lines": "+ of$ group$ what$ key$ unit$ thousandths points left_out",
+	"counters.points": "+ interval:counters.intervals value-",
 };
 
 // Where the rows of each begin, and where the last ones end: there are so many rows.
@@ -64,9 +63,10 @@ function model_check(numbers, count, what) {
 
 // Checks the numbers of columns, and puts texts in the place of those of strings.
 function model_resolve(tables) {
-	Object.entries(MODEL_NAMES).forEach(([name, columns], i) => {
+	let before = true;
+	for (const [name, columns] of Object.entries(MODEL_NAMES)) {
 		const table = tables[name];
-		if (!table && i < MODEL_NEEDED)
+		if (!table && before && columns[0] === "+")
 			refuse("there is no table '" + name + "'");
 		for (const [, column, sign, of] of table ? columns.matchAll(/(\w+)([$-]?):?(\S*)/g) : []) {
 			const list = table[column], other = sign === "$" ? "strings" : of;
@@ -77,7 +77,8 @@ function model_resolve(tables) {
 			if (sign === "$")
 				table[column] = Array.from(list, (n) => tables.strings.text[n]);
 		}
-	});
+		before = table;
+	}
 	return tables;
 }
 

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // page.mjs MODULES FOLDER - FOLDER/page.html and what others make of the same stacks, opened in one chromium from the disk
 //
+// With other pages there (small.html, ten.html), the milliseconds until these can be used, by name.
+//
 // Prints a line a number: of page.html, page.svg (flamegraph.pl), speedscope (page.speedscope.json) and d3 (page.folded in the template that
 // `perf script report flamegraph` takes) the milliseconds until it can be used; of ours the steps of the brush and the nodes besides.
 import { readFileSync, writeFileSync } from "node:fs";
@@ -77,8 +79,10 @@ async function brush() {
 	await page.close();
 }
 
-const has = (name) => { try { return readFileSync(folder + "/" + name); } catch { return null; } };
-await measure("page", "file://" + folder + "/page.html", () => document.documentElement.dataset.ready === "yes");
+const is_ready = () => document.documentElement.dataset.ready === "yes", has = (name) => { try { return readFileSync(folder + "/" + name); } catch { return null; } };
+for (const name of ["page", "small", "ten"])
+	if (has(name + ".html"))
+		await measure(name, "file://" + folder + "/" + name + ".html", is_ready);
 await brush();
 if (has("page.svg"))
 	await measure("svg", "file://" + folder + "/page.svg", () => document.querySelectorAll("rect").length > 1);

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# lint.sh [TOOL...] - clang-format, the glossary's words, cppcheck, clang-tidy, gcc's analyzer, shellcheck
+# lint.sh [TOOL...] - clang-format, the glossary's words, cppcheck, clang-tidy, gcc's analyzer, shellcheck, programs in bats
 #
 # Prints only what is wrong; status 1 when anything is.  FIX=1 lets clang-format rewrite.
 set -eu
@@ -35,6 +35,7 @@ lint_format() {
 }
 
 lint_shell() {
+	scripts/check-bats.sh || return 1
 	files '\.(sh|bats|bash)$|^scripts/(deps|test|try)$|^\.ci/run$|^tests/lab/(bench|compare)/run$|^tests/lab/kernels/' | xargs -r shellcheck -x -e SC2030,SC2031,SC2119,SC2120 # bats runs each test apart; arguments may be optional
 }
 

@@ -41,9 +41,14 @@ annotate() {
 	out=$(ebprec report -q --annotate "$@" -i x.data 2>err) || fail "$(cat err)"
 }
 
+# costing - the lines of $out with a share
+costing() {
+	grep -E '^ *[^ ]*% ' <<<"$out"
+}
+
 # lines - of $out: "NUMBER SELF" of lines that something was spent in itself
 lines() {
-	awk '$1 ~ /%$/ && $2 ~ /%$/ { print $4, $3 }' <<<"$out"
+	grep -E '^ *[^ ]*% +[^ ]*% ' <<<"$out" | awk '{ print $4, $3 }'
 }
 
 # bytes_of FUNCTION - of its code: addresses, one a line
@@ -69,7 +74,7 @@ instructions() {
 	# With the text of the file, tabs as blanks; and what was inlined at a line is in its total.
 	contains "$out" "  x ^= x << 13;"
 	grep -qE '^ +[0-9.]+% +[0-9.]+% +[0-9]+ +14 +sum \+= mix\(sum \+ i\);$' <<<"$out" || fail "$out"
-	self=$(awk '$4 == 14 { print $1 + 0 }' <<<"$out") total=$(awk '$4 == 14 { print $2 + 0 }' <<<"$out")
+	read -r self total < <(pick_fields 4 14 1 2 <<<"$out")
 	[ "${total%.*}" -gt "${self%.*}" ] || fail "$self $total: $out"
 }
 
@@ -85,9 +90,9 @@ instructions() {
 @test "--asm: each instruction of objdump, with as many samples as it has bytes" {
 	annotate heavy --asm
 	instructions >want
-	awk '$1 ~ /%$/ { print $4 }' <<<"$out" >got
+	costing | awk '{ print $4 }' >got
 	same "$(cat want)" "$(cat got)"
-	total=$(awk '$1 ~ /%$/ { n += $3 } END { print n }' <<<"$out")
+	total=$(costing | sum_field 3)
 	same "$(bytes_of heavy | wc -l)" "$total"
 	contains "$out" "prog.c:5"
 	contains "$out" "  shl \$0xd, %r"
@@ -128,7 +133,7 @@ instructions() {
 	strip -g prog
 	annotate heavy
 	contains "$out" "# no source: '$PWD/prog' has no debug information (compile with -g; or --debug-dir DIR, --debuginfod URLS)"
-	same "$(instructions)" "$(awk '$1 ~ /%$/ { print $4 }' <<<"$out")" # instead
+	same "$(instructions)" "$(costing | awk '{ print $4 }')" # instead
 	cc -g -O1 -o prog prog.c
 	refuses ebprec report -q --annotate heavy -i x.data
 	ebprec report -q --symbols-report -i x.data | grep -q 'another version of the file is there now'
@@ -190,7 +195,9 @@ instructions() {
 }
 
 @test "samples that may come late: a line above the functions describes it" {
-	nm "$BUILD/tests/live/calls" | awk '$3 == "print_count" { print "0 comm 7 7 c\n0 map 7 0x400000 0x100000 0 '"$BUILD"'/tests/live/calls\n1000 sample 7 7 0 1 u:0x40" substr($1, 13) }' | gen_story c.data
+	address=$(nm "$BUILD/tests/live/calls" | symbol_address print_count)
+	printf '0 comm 7 7 c\n0 map 7 0x400000 0x100000 0 %s\n1000 sample 7 7 0 1 u:0x40%s\n' \
+		"$BUILD/tests/live/calls" "${address: -4}" | gen_story c.data
 	ebprec report -q --annotate print_count c.data >out
 	contains "$(cat out)" "# samples come late: what is hottest may be a line or some instructions before the one that has them"
 	ebprec report -q c.data >out

@@ -397,7 +397,7 @@ replies() {
 	contains "$output" "--top 0 shows them"
 	for rows in 0 1 2; do
 		ebprec summary --top "$rows" f.data 2>/dev/null | sed -n '/^ *\(count\|pid\) /,/^$/p' | grep -oE '[0-9.]+%' |
-			awk '{ sum += $1 } END { printf "%.0f\n", sum }'
+			sum_field 1
 	done | sort -u >sums
 	same 100 "$(cat sums)"
 	run --separate-stderr ebprec summary --top 0 f.data
@@ -471,7 +471,7 @@ replies() {
 	replies 2 "ebprec: option '--sort' cannot be 'foo': there is no key 'foo': comm, pid, tid, cpu, cgroup, container, service, dso, symbol, category, line, srcfile, build_id or origin was expected (see 'ebprec report --help')" \
 		report --sort foo good.data
 	contains "$(ebprec script -F foo good.data 2>&1)" "there is no field 'foo': comm, pid, tid, "
-	replies 2 "ebprec: option '--to' cannot be 'foo': $(ebprec export --list | awk '{ names[NR] = $1 } END { for (i = 1; i < NR; i++) printf "%s%s", names[i], i < NR - 1 ? ", " : " or "; printf "%s", names[NR] }') was expected (see 'ebprec export --help')" \
+	replies 2 "ebprec: option '--to' cannot be 'foo': $(ebprec export --list | awk '{ print $1 }' | paste -sd, | sed 's/,\([^,]*\)$/ or \1/; s/,/, /g') was expected (see 'ebprec export --help')" \
 		export --to foo good.data
 	replies 2 "ebprec: option '--to' cannot be 'prof', did you mean 'pprof'? (see 'ebprec export --help')" \
 		export --to prof good.data
@@ -765,9 +765,10 @@ replies() {
 	EOS
 	gen_story c.data <story
 	ebprec summary -q c.data >out
-	same "2 5" "$(awk '$1 == "processes" && NF == 2 { p = $2 } $1 == "threads" { t = $2 } END { print p, t }' out)"
+	same 2 "$(pick_fields 1 processes 2 <out | head -n 1)"
+	same 5 "$(pick_fields 1 threads 2 <out)"
 	ebprec summary -q --time +0,+0.000003 c.data >out
-	same 4 "$(awk '$1 == "threads" { print $2 }' out)"
+	same 4 "$(pick_fields 1 threads 2 <out)"
 }
 
 @test "an answer without rows has status 0 and a reason; 1 is for what a word names and the capture has not" {

@@ -72,7 +72,8 @@ bash_offers() {
 		same $'--callees\n--callers' "$(${shell}_offers "ebprec report --calle" | sort -u)"
 		same "--no-idle" "$(${shell}_offers "ebprec report --no-i" | sort -u)"
 	done
-	want=$(ebprec diff --help=lines | awk -F '\t' '{ print $2 } $4 == "switch" { print "--no-" substr($2, 3) }' | sort -u)
+	table=$(ebprec diff --help=lines)
+	want=$({ cut -f 2 <<<"$table"; pick_fields -F '\t' 4 switch 2 <<<"$table" | sed 's/^--/--no-/'; } | sort -u)
 	for shell in fish zsh bash; do
 		same "$want" "$(${shell}_offers "ebprec diff --" | sort -u)"
 	done

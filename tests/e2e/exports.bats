@@ -14,7 +14,7 @@ flamegraph=/usr/share/perl5/Devel/NYTProf/flamegraph.pl
 
 # The forms that are one file.
 forms() {
-	ebprec export --list | awk '!/ a folder / { print $1 }'
+	ebprec export --list | grep -v ' a folder ' | awk '{ print $1 }'
 }
 
 story() {
@@ -45,7 +45,7 @@ annotated() {
 	# [sh] calls itself through [libc.so.6], and callgrind counts such calls twice.
 	for name in do_syscall_64 ksys_read start_kernel entry_SYSCALL_64 '[ls]'; do
 		total=$(ebprec report -q --sort symbol --csv --min-percent 0 story.data |
-			tr -d '\r' | awk -F, -v name="$name" '$3 == name { print $2 }')
+			tr -d '\r' | pick_fields -F , 3 "$name" 2)
 		contains "$(cat got)" "$name $total"
 	done
 }

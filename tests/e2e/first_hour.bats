@@ -12,18 +12,10 @@ setup() {
 # story FILE PRICE_SAMPLES - 20 requests by FILE at 99 Hz: of its functions parse() has 3000 samples, price() so many
 story() {
 	local parse price
-	parse=$(nm "$1" | awk '$3 == "parse" { print $1 }')
-	price=$(nm "$1" | awk '$3 == "price" { print $1 }')
-	awk -v file="$PWD/$1" -v name="$1" -v parse="0x$parse" -v price="0x$price" -v prices="$2" 'BEGIN {
-		printf "0 comm 7 7 %s\n0 map 7 0x400000 0x100000 0 %s\n", name, file
-		for (i = 0; i < 3000 + prices; i++) {
-			# As many prices behind each sample of parse() as have their turn.
-			is_price = int((i + 1) * prices / (3000 + prices)) > int(i * prices / (3000 + prices))
-			printf "%d sample 7 7 0 10101010 u:%s\n", i * 10101010, is_price ? price : parse
-			if (i * 20 % (3000 + prices) < 20)
-				printf "%d mark 0 7 7 0 0 0 shop request\n", i * 10101010 + 1
-		}
-	}'
+	parse=$(nm "$1" | symbol_address parse)
+	price=$(nm "$1" | symbol_address price)
+	awk -f "$BATS_TEST_DIRNAME/parse_and_price.awk" -v file="$PWD/$1" -v name="$1" -v parse="0x$parse" -v price="0x$price" \
+		-v prices="$2"
 }
 
 # Two builds of one program under two names: in the second price() took 20 % longer, and stands elsewhere.

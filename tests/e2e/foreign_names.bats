@@ -141,7 +141,7 @@ story() {
 		done
 		# Each table with one of the names.
 		part=$((part + 1))
-		for table in $(ebprec metrics --list t.data | awk -v "part=$part" 'NR % 3 == part % 3 { print $1 }'); do
+		for table in $(ebprec metrics --list t.data | each_nth 3 $((part % 3)) | awk '{ print $1 }'); do
 			shows text ebprec metrics "$table" --histogram --top 0 -i t.data
 			shows --csv ebprec metrics "$table" --csv -i t.data
 			shows --json ebprec metrics "$table" --json -i t.data

@@ -18,7 +18,7 @@ section() {
 
 # streams FILE - stream, blocks, records and samples of each, from `ebprec info`
 streams() {
-	ebprec info "$1" | sed -n '/^stream /,/^$/p' | awk 'NR > 1 && NF { print "stream", $1, $2, $3, $4 }' | sort
+	ebprec info "$1" | sed -n '/^stream /,/^$/p' | sed '1d; /^$/d' | awk '{ print "stream", $1, $2, $3, $4 }' | sort
 }
 
 @test "the reader of FORMAT.md counts the blocks, records and samples of a capture as info does" {
@@ -40,14 +40,20 @@ streams() {
 
 @test "each key of META and of the recorder's account is in FORMAT.md" {
 	record=$BATS_TEST_DIRNAME/../../record/output
-	sed -n 's/.*json_writer_[a-z0-9_]*(&*j, "\([a-z_]*\)".*/\1/p' "$record/meta.c" >meta
-	[ "$(wc -l <meta)" -gt 40 ] || fail "no keys of META: $(cat meta)"
+	sed -n 's/.*json_writer_[a-z0-9_]*(&*j, "\([a-z_]*\)".*/\1/p' "$record"/{meta,machine_env,cpu_gaps}.c >meta_keys
+	[ "$(wc -l <meta_keys)" -gt 40 ] || fail "no keys of META: $(cat meta_keys)"
 	while read -r key; do
 		grep -qE "[ .,|]$key( |,|\.)" "$format" || fail "FORMAT.md has no $key"
-	done <meta
+	done <meta_keys
 	keys=$(sed -n 's/^\t{ "\([a-z_.]*\)", AT(.*/\1/p' "$record/account.c")
 	[ "$(wc -l <<<"$keys")" -gt 50 ] || fail "no table of keys: $keys"
 	while read -r key; do
 		grep -qE "[ .]${key##*.}( |,|$)" "$format" || fail "FORMAT.md has no $key"
 	done <<<"$keys"
+}
+
+@test "each reason why a stack ends is in FORMAT.md" {
+	reasons=$(grep -c '^	\[UNWIND_[A-Z_]*\] = ' "$BATS_TEST_DIRNAME/../../format/unwind/unwind.c")
+	[ "$reasons" -gt 10 ] || fail "$reasons reasons"
+	same "$(seq $((reasons - 1)))" "$(sed -n '/^### 4.5 /,/^### 4.6 /p' "$format" | sed -n '/^| why | reason |/,/^$/s/^| \([0-9]*\) | .*/\1/p')"
 }

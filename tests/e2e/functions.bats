@@ -116,7 +116,7 @@ copies() {
 	same "$(cat one.names)" "$(cat two.names)"
 	same "$(grep ',one$' rows | cut -d, -f1,2)" "$(grep ',two$' rows | cut -d, -f1,2)"
 	same "$(cat one.script)" "$(cat two.script)"
-	ebprec report -q --symbols-report x.data 2>/dev/null | awk '$4 ~ /^\// { print $4 }' >files
+	ebprec report -q --symbols-report x.data 2>/dev/null | awk '{ print $4 }' | grep '^/' >files
 	same "$(sort files)" "$PWD/one
 $PWD/two"
 }

@@ -175,8 +175,8 @@ names_in_words() {
 }
 
 @test "scrub: a capture with more names than each text can be searched for is refused" {
-	awk 'BEGIN { for (i = 1; i <= 16385; i++) printf "- container %064d name-%d\n", i, i; print "10 sample 7 7 0 1 u:0x1000" }' |
-		gen_story x.data
+	# shellcheck disable=SC2046,SC2183 # numbers, each twice
+	{ printf -- '- container %064d name-%d\n' $(seq 16385 | sed p); echo '10 sample 7 7 0 1 u:0x1000'; } | gen_story x.data
 	run --separate-stderr ebprec scrub -i x.data -o y.data
 	same 1 "$status"
 	# shellcheck disable=SC2154 # of run
@@ -186,7 +186,7 @@ names_in_words() {
 }
 
 @test "metrics: rows that take much more memory than the file has bytes are refused, unless a limit is named" {
-	awk 'BEGIN { print "table x pid:u4 a:u4*250"; for (i = 1; i <= 60000; i++) print "row 1000 1 1 0 x pid=1" }' |
+	{ echo 'table x pid:u4 a:u4*250'; yes 'row 1000 1 1 0 x pid=1' | head -n 60000; } |
 		gen_tables x.data
 	run --separate-stderr ebprec metrics -i x.data
 	same 1 "$status"

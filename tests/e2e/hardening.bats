@@ -27,15 +27,15 @@ setup() {
 		readelf -lW "$program" >segments
 		# With BIND_NOW the entire GOT lies in it.
 		contains "$(cat segments)" "GNU_RELRO"
-		same "RW" "$(awk '$1 == "GNU_STACK" { print $7 }' segments)"
-		same "" "$(awk '$1 == "LOAD" && /W/ && / (RWE|WE) /' segments)"
+		same "RW" "$(pick_fields 1 GNU_STACK 7 <segments)"
+		same "" "$(grep -E '^ *LOAD .* (RWE|WE) ' segments || true)"
 		same "" "$(readelf -dW "$program" | grep TEXTREL || true)"
 	done
 }
 
 @test "checked copies and stack canaries of the C library are linked" {
 	for program in "${programs[@]}"; do
-		readelf -W --dyn-syms "$program" | awk '{ sub(/@.*/, "", $8); print $8 }' | sort -u >imports
+		readelf -W --dyn-syms "$program" | awk '{ print $8 }' | sed 's/@.*//' | sort -u >imports
 		for name in __stack_chk_fail __memcpy_chk __snprintf_chk __vasprintf_chk; do
 			grep -qx "$name" imports || fail "$program does not import $name"
 		done

@@ -82,7 +82,7 @@ setup() {
 	for file in gen.data "$captures/finished.data"; do
 		library_reader facts "$file" >facts.txt
 		same "$(ebprec info --json "$file" | jq -r '.machine | "\(.host) \(.kernel) \(.arch)"')" \
-			"$(awk '$1 == "info" { print $3, $4, $5 }' facts.txt)"
+			"$(pick_fields 1 info 3 4 5 <facts.txt)"
 		same "$(ebprec info --json "$file" | jq '.events | length')" "$(grep -c '^event' facts.txt)"
 		same "$(ebprec summary -q --json -n 0 "$file" | jq '.capture.processes')" \
 			"$(grep -c '^process' facts.txt)"
@@ -122,8 +122,8 @@ setup() {
 	[ "$(wc -l <of_python)" -ge 5 ] || fail "only $(wc -l <of_python) functions: $(cat of_python)" # ls may take a few samples alone
 	# Where the tenth and the next have equal counts, either may stand there.
 	same "$(awk '{ print $1 }' of_c)" "$(awk '{ print $1 }' of_python)"
-	least=$(awk 'END { print $1 }' of_c)
-	same "$(awk -v n="$least" '$1 > n' of_c | sort)" "$(awk -v n="$least" '$1 > n' of_python | sort)"
+	least=$(tail -n 1 of_c | cut -d ' ' -f 1)
+	same "$(grep -v "^$least " of_c | sort)" "$(grep -v "^$least " of_python | sort)"
 }
 
 @test "the module's structures are those of the header, and its errors are OSError" {
@@ -151,7 +151,7 @@ setup() {
 
 @test "the library has the names of its header, and no others" {
 	same "$(grep -o 'ebprec_[a-z_]*(' "$ROOT/usr/include/ebprec.h" | grep -vF -e ebprec_mark | tr -d '(' | sort -u)" \
-		"$(nm -D --defined-only "$ROOT/usr/lib/libebprec.so.0" | awk '$2 == "T" { sub(/@.*/, "", $3); print $3 }' | sort)"
+		"$(nm -D --defined-only "$ROOT/usr/lib/libebprec.so.0" | pick_fields 2 T 3 | sed 's/@.*//' | sort)"
 }
 
 @test "the library's interface is the committed one, and abidiff finds a change" {

@@ -12,12 +12,13 @@ setup() {
 # places_of FILE STEP - of its instructions, each STEPth.
 places_of() {
 	objdump -d --no-show-raw-insn "$1" |
-		awk -v step="$2" '/^ +[0-9a-f]+:/ { sub(":", "", $1); if (n++ % step == 0) print "0x" $1 }'
+		sed -n 's/^ *\([0-9a-f][0-9a-f]*\):.*/0x\1/p' | each_nth "$2" 1
 }
 
 # blocks - cuts the output of addr2line -a into chains.
 blocks() {
-	awk '/^0x/ { if (n++) print ""; next } { print } END { print "" }'
+	sed '1{/^0x/d}; s/^0x.*//'
+	echo
 }
 
 # built NAME OPTIONS... - the C++ program of many units' worth of inlining
@@ -161,7 +162,7 @@ built() {
 	ebprec report --folded -i x.data >none 2>/dev/null
 	same "$(cat none)" "$(cat bare)" # no DWARF: nothing is made up
 	mkdir -p debug/.build-id
-	id=$(readelf -n app | awk '/Build ID/ { print $3 }')
+	id=$(readelf -n app | sed -n 's/.*Build ID: //p')
 	mkdir "debug/.build-id/${id:0:2}"
 	cp "$fixtures/inlines.debug" "debug/.build-id/${id:0:2}/${id:2}.debug"
 	ebprec report --folded --inline --debug-dir debug -i x.data >inlined 2>/dev/null

@@ -21,7 +21,7 @@ commands() {
 
 # options PAGE - those that have a heading there.
 options() {
-	sed 's/\\-/-/g; s/\\f.//g' "$1" | awk '/^\.T[PQ]/ { getline; print }' | grep -oE -- '--[a-z][a-z0-9-]*' |
+	sed 's/\\-/-/g; s/\\f.//g' "$1" | sed -n '/^\.T[PQ]/{n;p}' | grep -oE -- '--[a-z][a-z0-9-]*' |
 		sed 's/^--no-/--/' | sort -u
 }
 
@@ -116,7 +116,7 @@ options() {
 	for command in $(commands); do
 		bad=$(ebprec "$command" --help=lines | grep '(default ' || true)
 		[ -z "$bad" ] || fail "$command: $bad"
-		long=$(ebprec "$command" --help | awk 'length > 80')
+		long=$(ebprec "$command" --help | grep -E '.{81}' || true)
 		[ -z "$long" ] || fail "$command: $long"
 	done
 }

@@ -129,7 +129,7 @@ story() { # FILE TIME...
 	ebprec merge -q -o m.data a.data b.data
 	ebprec sched m.data 2>err >out
 	# RUN 4 ms, SLEEP 2 ms, and the second between them is not slept.
-	same "4.000 0.000 2.000 0.000 997.000" "$(awk '$1 == "run" { print $5, $6, $7, $8, $9 }' out)"
+	same "4.000 0.000 2.000 0.000 997.000" "$(pick_fields 1 run 5 6 7 8 9 <out)"
 }
 
 # A capture of the processes that were asked for, or of all: process PID runs 1 ms, sleeps 1 ms, runs 1 ms.
@@ -146,7 +146,7 @@ recording() { # SYSTEM_WIDE PID COMM START [CPU]
 
 # states FILE COMM - run, wait, sleep of a thread, and the time of which nothing is known
 states() {
-	ebprec sched "$1" 2>err | awk -v comm="$2" '$1 == comm { print $5, $6, $7, $9 }'
+	ebprec sched "$1" 2>err | pick_fields 1 "$2" 5 6 7 9
 }
 
 @test "programs of recordings of one program each have all their switches" {

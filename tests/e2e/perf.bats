@@ -155,8 +155,8 @@ report() {
 		[ -s printed ]
 		ebprec export --raw -q -i p.data -o raw.data
 		perf_prints raw.data script | cmp - printed
-		first=$(awk '/cpu-clock/ { for (i = 1; i < NF; i++) if ($i ~ /^[0-9]+\.[0-9]+:$/) { sub(":", "", $i); print $i; exit } }' printed)
-		to=$(awk -v t="$first" 'BEGIN { printf "%.6f", t + 0.05 }')
+		first=$(sed -n 's/.* \([0-9]*\.[0-9]*\): .*cpu-clock.*/\1/p' printed | head -n 1)
+		to=$(printf %.6f "$(jq -n "$first + 0.05")")
 		perf script -i p.data --time "$first,$to" >part
 		ebprec slice --time "$first,$to" -q -i p.data -o slice.data
 		perf_prints slice.data script | cmp - part

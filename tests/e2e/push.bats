@@ -163,7 +163,7 @@ has_all() {
 
 @test "an interval of very many rows is sent in several batches" {
 	start_server
-	awk 'BEGIN { for (i = 1; i <= 100100; i++) printf "0 fork 1 1 %d %d\n0 comm %d %d n%d\n1000 sample %d %d 0 10 u:0x400100\n", i+9, i+9, i+9, i+9, i, i+9, i+9 }' | gen_story a.data
+	seq 10 100109 | sed 's/.*/0 fork 1 1 & &\n0 comm & & n&\n1000 sample & & 0 10 u:0x400100/' | gen_story a.data
 	push -i a.data
 	has_all
 	same 100100 "$(sums | cut -d' ' -f1)"
@@ -307,13 +307,14 @@ has_all() {
 	echo s3cret >token
 	chmod 600 token
 	strace -f -o calls ebprec push -q --to "$to" -d state --token-file token -i a.data
-	awk '/prctl\(PR_SET_DUMPABLE, SUID_DUMP_DISABLE\) += 0/ { forbidden = 1 }
-		/openat\(.*"token", O_RDONLY/ && !/O_PATH/ { is_read = 1; late += !forbidden }
-		END { exit !is_read || late }' calls
+	# From the first of both on.
+	grep -E 'prctl\(PR_SET_DUMPABLE, SUID_DUMP_DISABLE\) += 0|openat\(.*"token", O_RDONLY' calls | grep -v O_PATH >both
+	contains "$(head -n 1 both)" PR_SET_DUMPABLE
+	grep -q '"token"' both
 	echo hang >server/plan
 	ebprec push -q --to "$to" -d state --timeout 9 --host other -i a.data &
 	await test ! -s server/plan
-	same "0 0" "$(awk '/^Max core file size/ { print $5, $6 }' /proc/$!/limits)"
+	same "0 0" "$(grep '^Max core file size' /proc/$!/limits | awk '{ print $5, $6 }')"
 }
 
 # processes PATTERN - the files of the processes that made such calls
@@ -383,7 +384,7 @@ processes() {
 	want=$(ebprec metrics --json --interval t.data |
 		jq -r '[.. | objects | .rx_bytes? // empty | select(type == "number")] | add')
 	[ "$want" -gt 0 ]
-	same "$want" "$(stored '*.write' | xargs sed -n 's/.*[ ,]rx_bytes=\([0-9]*\)i.*/\1/p' | awk '{ n += $1 } END { print n }')"
+	same "$want" "$(stored '*.write' | xargs sed -n 's/.*[ ,]rx_bytes=\([0-9]*\)i.*/\1/p' | sum_field 1)"
 	same "$want" "$(stored '*.data' | xargs jq -s '[.[].metrics[].rx_bytes // empty] | add')"
 	grep -q '^Content-Encoding: snappy' server/*api_v_write.headers
 	grep -q '^/metrics/job/ebprec/instance/' server/*metrics_job*.headers

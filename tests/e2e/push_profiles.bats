@@ -31,7 +31,7 @@ stacks() {
 }
 
 without_services() {
-	sed 's/^[^;]*;//' | awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (stack in sum) print stack, sum[stack] }' | sort
+	sed 's/^[^;]*;//' | sum_stacks
 }
 
 @test "OTLP: the stacks, services and weights of the dictionary are those of the report" {

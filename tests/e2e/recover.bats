@@ -104,7 +104,7 @@ state() {
 @test "a broken place in the middle costs that place alone" {
 	gen_capture -o a.data --samples 20000 --flush 1000
 	# The fifth frame of samples, in its zstd data.
-	off=$(ebprec info --blocks a.data | awk '$2 == "cpu" && ++n == 5 { print $1 }')
+	off=$(ebprec info --blocks a.data | pick_fields 2 cpu 1 | sed -n 5p)
 	printf 'broken!!' | dd of=a.data bs=1 seek=$((off + 500)) conv=notrunc status=none
 	perf script -i a.data >/dev/null 2>&1 && fail "perf reads it: the test broke nothing"
 	run --separate-stderr ebprec recover a.data

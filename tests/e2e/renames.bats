@@ -168,7 +168,7 @@ print_samples() {
 
 # doubled NAME STORY - the story of app-1.3, in which what matches takes twice as many samples
 doubled() {
-	sed 's/app-1.2/app-1.3/' "$2" | awk -v at="$1\$" '/ sample / && $0 ~ at { print; $1 += 1 } { print }'
+	sed 's/app-1.2/app-1.3/' "$2" | awk -v at="$1\$" -f "$BATS_TEST_DIRNAME/double_samples.awk"
 }
 
 # ran STORY ARGS... - a story of a command that ended
@@ -232,7 +232,7 @@ ran() {
 @test "diff: where all grew alike and no share changed, it names the basis that shows it" {
 	samples app-1.2 app 2 | sed 's/ 1000000 u:/ 10101010 u:/' >story
 	gen_story a.data <story
-	awk '/ sample /{ print; $1 += 1 } { print }' story | gen_story b.data
+	awk -f "$BATS_TEST_DIRNAME/double_samples.awk" story | gen_story b.data
 	ebprec diff -q a.data b.data >out
 	contains "$(cat out)" "# ratio   x2.00 of CPU time, x1.00 of elapsed time; below, of shares (--normalize run: of times)"
 	ebprec diff -q --normalize run a.data b.data >out

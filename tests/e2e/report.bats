@@ -224,7 +224,7 @@ wait_story() {
 	cc -nostdlib -shared -Wl,-z,noseparate-code -o sig.so sig.s
 	nm sig.so >symbols
 	at() {
-		printf '0x%x' $((0x$(awk -v name="$1" '$3 == name { print $1 }' symbols) + 0x400000 + $2))
+		printf '0x%x' $((0x$(symbol_address "$1" <symbols) + 0x400000 + $2))
 	}
 	# A call that returns to the first byte of what follows stands in what is before it: no signal.
 	cat >story <<-END
@@ -454,12 +454,17 @@ waiter() {
 		((i != 100)) || waits+=("3000000,0,3000")
 	done
 	waiter "${waits[@]}" >story
+	# 200 of 5.0 to 5.6 ms in turns, and each tenth of as many of 50.00 to 50.06 ms.
+	local short_us=0 mid_us=0 i
+	for ((i = 0; i < 200; i++)); do
+		((short_us += 5000 + i % 7 * 100, mid_us += i % 10 ? 0 : 50000 + i % 7 * 10))
+	done
 	printf '7f2200001000 100 short_nap\n7f2200002000 100 mid_nap\n7f2200003000 100 long_nap\n' >map
 	gen_story c.data <story
 	ebprec report -q --waits --min-percent 0 c.data | sed -n 's/^w  *nanosleep  *//p' | tr -s ' ' | cut -c1-50 >out
 	same "1 3.000000000 s 3.000000000 s
-200 $(awk 'BEGIN { for (i = 0; i < 200; i++) n += 5000 + i % 7 * 100; printf "%.9f", n / 1e6 }') s 0.005600000 s short_nap
-20 $(awk 'BEGIN { for (i = 0; i < 200; i += 10) n += 50000 + i % 7 * 10; printf "%.9f", n / 1e6 }') s 0.050060000 s mid_nap" "$(sed 's/ *$//' out)"
+200 $((short_us / 1000000)).$(printf %06d $((short_us % 1000000)))000 s 0.005600000 s short_nap
+20 $((mid_us / 1000000)).$(printf %06d $((mid_us % 1000000)))000 s 0.050060000 s mid_nap" "$(sed 's/ *$//' out)"
 }
 
 # equal SPAN - a slice of it has the waits, states and processes that --time has of the capture c.data

@@ -146,7 +146,7 @@ writes() {
 			same "" "$(rules "$path")"
 		done
 		# And no other process is there to read for it.
-		same 1 "$(awk '/landlock_restrict_self/ { print $1 }' calls | sort -u | wc -l)"
+		same 1 "$(grep landlock_restrict_self calls | awk '{ print $1 }' | sort -u | wc -l)"
 	done
 }
 

@@ -136,7 +136,7 @@ story() {
 	done
 	same "" "$(sed -n '/^kind .*name$/,$p' list | grep -E 'annabel|heist|thief')"
 	# Each name of a thread or file that a report of the new capture has is in the list.
-	for name in $(ebprec report -q --sort comm clean.data | awk '!/^#/ { print $4 }'); do
+	for name in $(ebprec report -q --sort comm clean.data | grep -v '^#' | awk '{ print $4 }'); do
 		grep -qF "  $name" list || fail "$name: $(cat list)"
 	done
 	ebprec scrub --without-names -q --list --json -o clean.data s.data >json
@@ -209,7 +209,7 @@ story() {
 	# The functions where the samples are have their names: those of the kernel are elsewhere than in the machine.
 	for f in p clean; do
 		ebprec report -q $f.data 2>/dev/null >$f.rows
-		awk '$5 == "[.]" && $3 > 0 { print $3, $4, $6 }' $f.rows | sort >$f.leaves
+		pick_fields 5 '[.]' 3 4 6 <$f.rows | grep -v '^0 ' | sort >$f.leaves
 	done
 	[ -s p.leaves ] || fail "$(cat p.rows)"
 	same "$(cat p.leaves)" "$(cat clean.leaves)"
@@ -221,7 +221,7 @@ story() {
 home_story() {
 	mkdir -p home out
 	cp "$(command -v ebprec)" home/tool
-	start=0x$(nm home/tool | awk '$3 == "main" { print $1 }')
+	start=0x$(nm home/tool | symbol_address main)
 	printf '0 comm 100 100 tool\n0 map 100 0x555555554000 0x1000000 0 %s\n1000 sample 100 100 0 1 u:%#x\n' \
 		"$1" $((0x555555554000 + start + 1)) | gen_story own.data
 }
@@ -249,7 +249,7 @@ home_story() {
 @test "names of files that nothing hides are bundled, too, for other machines" {
 	mkdir opt
 	cp "$(command -v ebprec)" opt/tool
-	start=0x$(nm opt/tool | awk '$3 == "main" { print $1 }')
+	start=0x$(nm opt/tool | symbol_address main)
 	printf '0 comm 100 100 tool\n0 map 100 0x555555554000 0x1000000 0 %s\n1000 sample 100 100 0 1 u:%#x\n' \
 		"$PWD/opt/tool" $((0x555555554000 + start + 1)) | gen_story own.data
 	ebprec scrub --keep home -o clean.data own.data 2>err || fail "$(cat err)"

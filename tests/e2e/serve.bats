@@ -34,7 +34,7 @@ batch() {
 
 # metric NAME - the sum of a counter of /metrics
 metric() {
-	curl -sS "$at/metrics" | awk -v name="$1" '$1 ~ "^" name "([{]|$)" { n += $NF } END { print n + 0 }'
+	curl -sS "$at/metrics" | weight "^$1[{ ]"
 }
 
 @test "counters are what 'ebprec metrics' prints, though it is killed and batches come twice" {
@@ -119,7 +119,7 @@ metric() {
 	await test -e idle
 	batch web 1
 	same 1 "$(metric ebprec_serve_batches)"
-	most=$(awk '/^VmHWM/ { print $2 }' /proc/$server/status)
+	most=$(pick_fields 1 VmHWM: 2 </proc/$server/status)
 	[ "$most" -lt 150000 ] || fail "$most KiB"
 	kill -0 $server
 }
@@ -133,7 +133,7 @@ metric() {
 	same 400 "$(curl -sS -o answer -w '%{http_code}' -H 'Authorization: Bearer s3cret' -d '{}' "$at")"
 	push --token-file token
 	[ "$(metric ebprec_serve_batches)" -ge 1 ]
-	same "2 1" "$(awk '/^Seccomp:/ { mode = $2 } /^NoNewPrivs:/ { print_it = $2 } END { print mode, print_it }' /proc/$server/status)"
+	same "2 1" "$(pick_fields 1 Seccomp: 2 </proc/$server/status) $(pick_fields 1 NoNewPrivs: 2 </proc/$server/status)"
 	run ebprec serve --listen 127.0.0.1:0 -d received
 	same 1 "$status"
 	contains "$output" "another 'ebprec serve' works in 'received'"

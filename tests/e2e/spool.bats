@@ -187,7 +187,7 @@ without() {
 	# shellcheck disable=SC2086 # words
 	without 2.data ebprec query --services --service-rules rules $day >out 2>err
 	contains "$(cat err)" "$gone"
-	same 83 "$(awk '$2 ~ /^[0-9]+$/ { n += $2 } END { print n }' out)"
+	same 83 "$(sum_field 2 <out)"
 }
 
 @test "hostile names and files are passed over, and nothing outside of the spool is read or written" {

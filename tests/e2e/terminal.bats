@@ -136,7 +136,7 @@ pipe=$'\xe2\x94\x9c'
 		for columns in 72 80 132; do
 			# shellcheck disable=SC2086 # words
 			wide=$(on_terminal $columns NO_COLOR=1 PAGER=cat ebprec report -q $view long.data |
-				awk '{ if (length > n) n = length } END { print n }')
+				wc -L)
 			[ "$wide" -le $columns ] || fail "$view: $wide columns of $columns"
 		done
 		# shellcheck disable=SC2086 # words
@@ -165,7 +165,7 @@ pipe=$'\xe2\x94\x9c'
 			on_terminal $columns NO_COLOR=1 PAGER=cat ebprec $view -q wide.data 2>/dev/null >narrow ||
 				on_terminal $columns NO_COLOR=1 PAGER=cat ebprec $view wide.data >narrow
 			# Rows of tables: a line without a table's name in front is a row, or names what is missing.
-			wide=$(grep '  .*  .*  ' narrow | grep -v '^  ' | awk '{ if (length > n) n = length } END { print n + 0 }')
+			wide=$(grep '  .*  .*  ' narrow | grep -v '^  ' | wc -L)
 			[ "$wide" -le $columns ] || fail "$view: $wide columns of $columns: $(cat narrow)"
 		done
 	done
@@ -187,7 +187,7 @@ pipe=$'\xe2\x94\x9c'
 	same 0 "$(grep -c 'without room' full)"
 	for columns in 60 80 110 140; do
 		on_terminal $columns PAGER=cat ebprec sched --threads sched.data >narrow
-		wide=$(grep -v '^#\|^and \|^without' narrow | awk '{ if (length > n) n = length } END { print n }')
+		wide=$(grep -v '^#\|^and \|^without' narrow | wc -L)
 		[ "$wide" -le $columns ] || fail "$wide columns of $columns: $(cat narrow)"
 		# A row is the beginning of the same row, but for its comm.
 		sed -n '/^COMM/,/^without/{ /^COMM\|^without/d; s/^.\{,15\}  *\([0-9]*  *[0-9]* \)/\1/; p }' narrow |

@@ -27,7 +27,7 @@ row() {
 
 # inside TRUTH LOW HIGH
 inside() {
-	awk -v t="$1" -v l="$2" -v h="$3" 'BEGIN { exit !(l <= t && t <= h) }'
+	numbers_hold "$2 <= $1 and $1 <= $3"
 }
 
 @test "diff: of 20 tables of captures of one truth, one at most has a real row" {
@@ -52,7 +52,7 @@ inside() {
 		set -- ${lengths[i % 4]}
 		many $((100 + 2 * i)) "$1" 1 $(($1 / 20)) | gen_story before.data
 		# A request takes longer by what its hot library does.
-		requests=$(awk -v n="$2" -v g="$growth" 'BEGIN { w = 10 * (1 - 0.9 ^ 30); print int(n / 20 * w / (w + g - 1)) }')
+		requests=$(jq -n "(10 * (1 - pow(0.9; 30))) as \$calls | $2 / 20 * \$calls / (\$calls + $growth - 1) | floor")
 		many $((101 + 2 * i)) "$2" "$growth" "$requests" | gen_story after.data
 		set -- $(ebprec diff -q --json --sort dso --per request before.data after.data | row lib0)
 		if inside "$growth" "$4" "$5"; then covered=$((covered + 1)); fi
@@ -89,10 +89,10 @@ inside() {
 	story 2 4000 0.30 0 | gen_story after.data
 	set -- $(ebprec diff -q --json --normalize time --sort dso before.data after.data | row libhot)
 	same noise "$6"
-	awk -v b="$1" -v a="$2" 'BEGIN { exit !(b > 250 && b < 350 && a > 250 && a < 350) }' || fail "$*"
+	inside "$1" 250 350 && inside "$2" 250 350 || fail "$*"
 	# The same for a part of the time, which has blocks of its own.
 	set -- $(ebprec diff -q --json --normalize time --time 0%-25% --sort dso before.data after.data | row libhot)
-	awk -v b="$1" -v a="$2" 'BEGIN { exit !(b > 220 && b < 380 && a > 220 && a < 380) }' || fail "part: $*"
+	inside "$1" 220 380 && inside "$2" 220 380 || fail "part: $*"
 	ebprec diff -q --time 0%-4% --sort dso before.data after.data >out
 	! grep "too short" out || fail "$(cat out)"
 	ebprec diff -q --json --normalize run --sort dso before.data after.data >rows
@@ -107,7 +107,7 @@ inside() {
 @test "diff: samples of another frequency cost the same, by run, by second and by span" {
 	many 1 4000 1 100 | gen_story before.data
 	# Each second sample of the same program, which stands for twice the time.
-	many 2 4000 1 100 | awk '/ sample / { if (++n % 2) next; sub(" 1000000 u:", " 2000000 u:") } 1' | gen_story after.data
+	many 2 4000 1 100 | awk -f "$BATS_TEST_DIRNAME/halve_frequency.awk" | gen_story after.data
 	for how in "--normalize run" "--normalize time" "--per request"; do
 		# shellcheck disable=SC2086 # words
 		ebprec diff -q --json $how --sort comm before.data after.data >rows
@@ -127,7 +127,7 @@ inside() {
 		contains "$(cat rows)" '"spans": 100}'
 		set -- $(row libhot <rows)
 		same real "$6"
-		awk -v b="$1" -v a="$2" 'BEGIN { exit !(b > 5 && b < 7 && a > 10 && a < 14) }' || fail "$*"
+		inside "$1" 5 7 && inside "$2" 10 14 || fail "$*"
 		inside 2 "$4" "$5" || fail "$*"
 	done
 	ebprec diff -q --per request --sort dso before.data after.data >out
@@ -180,10 +180,10 @@ total() {
 			[ "$everything" -gt 300 ] || fail "seed $seed: $everything"
 			for keys in symbol dso comm pid tid cpu cgroup container category line comm,pid,tid,cpu,dso,symbol; do
 				same "$everything" "$(ebprec report -q --csv --no-children --min-percent 0 --weight "$weight" --sort $keys r.data |
-					awk -F, 'NR > 1 { n += $1 } END { print n }')" || fail "seed $seed, $keys"
+					sum_field 1 ,)" || fail "seed $seed, $keys"
 			done
 			same "$everything" "$(ebprec report -q --csv --no-children --min-percent 0 --no-system --weight "$weight" r.data |
-				awk -F, 'NR > 1 { n += $1 } END { print n }')"
+				sum_field 1 ,)"
 		done
 	done
 }
@@ -200,7 +200,7 @@ total() {
 		for view in "--tree --max-depth 2 --min-percent 0" "--tree --min-percent 4" "--callees entry --max-depth 3"; do
 			# shellcheck disable=SC2086 # words
 			same "$(ebprec report -q ${view/callees entry/callees entry --min-percent 0} r.data |
-				awk '!/^#/ && !/ more)$/ { print $3 }' | sort)" \
+				grep -v '^#\| more)$' | awk '{ print $3 }' | sort)" \
 				"$(ebprec report -q --json $view r.data | sed -n 's/.*"id".*"total": \([0-9]*\),.*/\1/p' | sort)"
 		done
 	done
@@ -221,8 +221,9 @@ total() {
 		done
 		rm pieces
 		# At any moment, to the nanosecond; with another weight.
-		cut=$(ebprec script -q --ns -F time r.data | awk '/:/ { sub(":", ""); t[++n] = $1 } END { print t[int(n / 3)] }')
-		next=$(awk -v t="$cut" 'BEGIN { split(t, p, "."); printf "%d.%09d", p[1], p[2] + 1 }')
+		ebprec script -q --ns -F time r.data | sed -n 's/^ *\([0-9.]*\):.*/\1/p' >moments
+		cut=$(sed -n "$(($(wc -l <moments) / 3))p" moments)
+		next=$(printf '%d.%09d' "${cut%.*}" $((10#${cut#*.} + 1)))
 		same "$(total --weight period)" $(($(total --weight period --time ",$cut") + $(total --weight period --time "$next,")))
 	done
 }

@@ -6,8 +6,8 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 
 # The folder of this file, with the programs that tests run.
 TEST_LIB=${BASH_SOURCE[0]%/*}
-# The folder of the programs: run-tests.sh sets it; by hand it is build/.
-BUILD=$(cd "${EBPREC_BUILD:-${BASH_SOURCE[0]%/*}/../../build}" && pwd)
+# The folder of the programs, as the tree has it: run-tests.sh sets it; by hand it is build/.
+BUILD=$(cd "$TEST_LIB/../.." && cd "${EBPREC_BUILD:-build}" && pwd)
 PATH=$BUILD:$BUILD/tests/lib/gen:$BUILD/tests/live:$PATH
 export PATH LC_ALL=C TZ=UTC NO_COLOR=1
 # The shell of script(1), which takes what printf %q writes; where SHELL is not set it would be dash.
@@ -16,6 +16,8 @@ export SHELL
 # Recordings cache their unwind tables for this run alone.
 export EBPREC_TABLE_CACHE=$BATS_RUN_TMPDIR/tables
 stderr=
+# shellcheck source=tests/lib/text.bash
+. "$TEST_LIB/text.bash"
 unset EBPREC_PAGER PAGER DEBUGINFOD_URLS
 
 need_root() {
@@ -97,6 +99,29 @@ teardown() {
 # stolen_ms - what the hypervisor took of all CPUs since boot; a thread on one does not notice.
 stolen_ms() {
 	awk '$1 == "cpu" { print 10 * $9 }' /proc/stat
+}
+
+# numbers_hold EXPRESSION - whether it is so, of numbers with fractions; with jq's words: 1.5 < 2 and 3 != 4
+numbers_hold() {
+	jq -en "$1" >/dev/null
+}
+
+# equal_by_chance LEAST A B - there are more than LEAST of A, and the counts differ as two samplings of one load do: by five
+# standard deviations at most
+equal_by_chance() {
+	if [ "$2" -le "$1" ] || [ $((($2 - $3) ** 2)) -gt $((25 * ($2 + $3))) ]; then
+		fail "counted $2 and $3"
+	fi
+}
+
+# cgroup2_root - where the cgroups of version 2 are; nothing: nowhere
+cgroup2_root() {
+	pick_fields 3 cgroup2 2 </proc/mounts | head -n 1
+}
+
+# code_range PID PATTERN - "START END", hexadecimal, of the first mapping of code of a file whose path matches
+code_range() {
+	grep -m 1 -E "^[^ ]+ ..x. .*$2" "/proc/$1/maps" | cut -d ' ' -f 1 | tr - ' '
 }
 
 # same WANT GOT - compares texts and shows both sides.
@@ -190,28 +215,8 @@ intact() {
 	same "$(account "$1" samples)" "$(perf report --stats -i "$1" 2>perf.err |
 		awk '/ stats:$/ { counts = /cpu-clock|cycles/ } counts && $1 == "SAMPLE" { n += $NF } END { print n + 0 }')"
 	same "" "$(complaints perf.err)"
-	same "$(account "$1" side_records)" "$(awk '$1 == "side" { print $3; exit }' info.txt)"
+	same "$(account "$1" side_records)" "$(pick_fields 1 side 3 <info.txt | head -n 1)"
 	counts_agree "$1"
-}
-
-# weight [PATTERN] - the sum of the folded lines on stdin that match
-weight() {
-	pattern=${1:-.} awk '$0 ~ ENVIRON["pattern"] { n += $NF } END { printf "%.0f\n", n }'
-}
-
-# sum_stacks - adds up the counts of equal stacks in the folded lines on stdin, and sorts them
-sum_stacks() {
-	awk '{ n = $NF; sub(/ [0-9]*$/, ""); sum[$0] += n } END { for (s in sum) print s, sum[s] }' | sort
-}
-
-# stacks_match PATTERN PERCENT LEAST [OF] - of the folded lines on stdin (that match OF) are LEAST samples, and PERCENT of
-# them match PATTERN
-stacks_match() {
-	local counts
-	counts=$(pattern=$1 of=${4:-.} awk -v "percent=$2" -v "least=$3" '
-		$0 ~ ENVIRON["of"] { all += $NF; these += $0 ~ ENVIRON["pattern"] ? $NF : 0 }
-		END { print these + 0, "of", all + 0; exit !(all >= least && 100 * these >= percent * all) }') ||
-		fail "$counts samples match $1"
 }
 
 # switches FILE PID - how often PID went to sleep and was preempted, as "SLEPT RAN_ON"

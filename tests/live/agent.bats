@@ -27,7 +27,7 @@ indexed() {
 }
 
 gone() {
-	[ ! -d "/proc/$1" ] || [ "$(awk '/^State/ { print $2 }' "/proc/$1/status")" = Z ]
+	[ ! -d "/proc/$1" ] || [ "$(pick_fields 1 State: 2 <"/proc/$1/status")" = Z ]
 }
 
 @test "killed at any moment, an agent leaves complete captures that queries answer from, and no process" {

@@ -17,17 +17,18 @@ in_group() {
 
 # samples_of COMM, tenths_of COMM - how many there are, and the CPU time that they stand for
 samples_of() {
-	ebprec script -q -e cpu-clock --comm "$1" -F comm,period x.data | awk 'NF == 2' | wc -l
+	ebprec script -q -e cpu-clock --comm "$1" -F comm,period x.data | grep -cE '^ *[^ ]+ +[0-9]+ *$' || true
 }
 
 tenths_of() {
-	ebprec script -q -e cpu-clock --comm "$1" -F comm,period x.data | awk 'NF == 2 { n += $2 } END { printf "%.0f\n", n / 1e8 }'
+	ebprec script -q -e cpu-clock --comm "$1" -F comm,period x.data | sum_field 2 |
+		jq '. / 1e8 | round'
 }
 
 @test "each service has its budget, however many cgroups and programs it has, and weights are the CPU time" {
 	need_bpf
 	cd "$BATS_TEST_TMPDIR"
-	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	root=$(cgroup2_root)
 	[ -n "$root" ] || skip "needs cgroups of version 2"
 	for program in large small part nowhere; do
 		cp "$BUILD/tests/live/shares" "$program"

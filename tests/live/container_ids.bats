@@ -7,7 +7,7 @@ load ../lib/helper
 setup_file() {
 	[ "$(id -u)" -eq 0 ] || skip "needs root"
 	export ID GROUP
-	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	root=$(cgroup2_root)
 	[ -n "$root" ] || skip "needs cgroups of version 2"
 	ID=$(head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n')
 	GROUP=$root/docker-$ID.scope

@@ -20,12 +20,12 @@ setup_file() {
 	echo "${name:-none}" >disk
 	export DD=${folder:-.}/dd.$$ # on a disk, if there is any
 	export -f look
+	export HERE=$BATS_TEST_DIRNAME
 	look outer0
 	# shellcheck disable=SC2016 # for the inner shell
 	ebprec record -aq --with counters,block --interval 0.3 -o c.data -- bash -c '
 		look inner0
-		perl -e "my \$x = q(y) x 30e6; my (\$u, \$s) = times; while (\$u + \$s < 0.4) { \$i++ for 1 .. 1e5; (\$u, \$s) = times }
-			kill STOP, \$\$" &
+		perl "$HERE/burner.pl" &
 		burner=$!
 		while ! grep -q "(perl) T" /proc/$burner/stat; do sleep 0.05; done
 		for _ in {1..23}; do echo x >/dev/udp/127.0.0.1/9; done
@@ -68,14 +68,14 @@ stopped() {
 	same "$size" "$(stopped "$pid" now_size_bytes)"
 	same "$threads $minor $major" \
 		"$(stopped "$pid" now_threads) $(stopped "$pid" minor) $(stopped "$pid" major)"
-	same "$(awk '/^read_bytes/ { print $2 }' burner.io)" "$(stopped "$pid" read_bytes)"
-	same "$(awk '/^[rw]char/ { print $2 }' burner.io | paste -sd' ')" \
+	same "$(pick_fields 1 read_bytes: 2 <burner.io)" "$(stopped "$pid" read_bytes)"
+	same "$(grep '^[rw]char' burner.io | awk '{ print $2 }' | paste -sd' ')" \
 		"$(stopped "$pid" call_read_bytes) $(stopped "$pid" call_write_bytes)"
 }
 
 # cpu FILE N COLUMN
 cpu() {
-	awk -v "n=cpu$2" -v "at=$3" '$1 == n { print $at }' "$1.stat"
+	pick_fields 1 "cpu$2" "$3" <"$1.stat"
 }
 
 @test "CPUs: times are those of /proc/stat" {
@@ -95,11 +95,8 @@ cpu() {
 @test "disks: counts are those of the kernel and of block" {
 	disk=$(cat disk)
 	[ "$disk" != none ] || skip "no folder is on a disk"
-	for f in outer inner; do
-		paste -d' ' $f"0.disk" $f"1.disk" | awk '{ n = NF / 2; print $(n + 8) - $8, ($(n + 10) - $10) * 512 }' >$f.sum
-	done
-	read -r w0 b0 <inner.sum
-	read -r w1 b1 <outer.sum
+	read -r w0 b0 < <(written_between inner0.disk inner1.disk)
+	read -r w1 b1 < <(written_between outer0.disk outer1.disk)
 	[ "$w0" -ge 23 ] || fail "$w0 writes"
 	between writes "$w0" "$(field c.data counters_disk "disk=$disk" write_ios)" "$w1"
 	between bytes "$b0" "$(field c.data counters_disk "disk=$disk" write_bytes)" "$b1"
@@ -110,7 +107,7 @@ cpu() {
 
 # net FILE DEVICE COLUMN - of /proc/net/dev
 net() {
-	awk -v "device=$2" -v "at=$3" '$1 == device { print $(at + 1) }' "$1.net"
+	pick_fields 1 "$2" $(($3 + 1)) <"$1.net"
 }
 
 @test "interfaces: bytes and packets are those of /proc/net/dev" {
@@ -121,7 +118,7 @@ net() {
 				"$(field c.data counters_net "device=$device" "${pair#*:}")" \
 				$(($(net outer1 "$device" "$at") - $(net outer0 "$device" "$at")))
 		done
-	done < <(awk 'NR > 2 { print $1 }' inner0.net)
+	done < <(sed 1,2d inner0.net | awk '{ print $1 }')
 	[ "$(field c.data counters_net device=lo tx_packets)" -ge 23 ]
 }
 
@@ -155,7 +152,7 @@ psi() {
 }
 
 @test "memory is that of /proc/meminfo" {
-	same $(($(awk '/^MemTotal/ { print $2 }' /proc/meminfo) * 1024)) \
+	same $(($(pick_fields 1 MemTotal: 2 </proc/meminfo) * 1024)) \
 		"$(field c.data counters_memory '' now_total_bytes)"
 	[ "$(field c.data counters_memory '' now_available_bytes)" -gt 0 ]
 }

@@ -62,7 +62,7 @@ setup_file() {
 	# shellcheck disable=SC2154 # run --separate-stderr sets it
 	contains "$stderr" "of these complete"
 	complete=$(printf '%s\n' "$stderr" | sed -n 's/.*of these complete (\([0-9.]*\) %).*/\1/p')
-	awk -v w="$complete" 'BEGIN { exit !(w >= 99.5) }' || fail "$complete % complete"
+	numbers_hold "$complete >= 99.5" || fail "$complete % complete"
 	# 31 times down(), and a sort above it, in every sample that is in the loop.
 	downs=$(printf 'down;%.0s' {1..31})
 	stacks_match "_start;.*main;$downs" 97 101 <<<"$output"

@@ -77,17 +77,15 @@ setup() {
 	all=$(weight '^ *(events|side records) lost ' <info.txt)
 	grep -qE " $all lost(,| \()" err || fail "info has $all: $(cat err)"
 	# perf adds up the records of losses.
-	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |
-		sed -n 's/.*PERF_RECORD_LOST lost \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')"
+	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null | lost_by_perf)"
 }
 
 # stubborn - a command that ignores SIGTERM; its pid is in the file pid
-# shellcheck disable=SC2016 # for perl
-stubborn='$SIG{TERM} = "IGNORE"; open F, ">", "pid"; print F $$; close F; sleep 1 for 1 .. 120'
+stubborn=$BATS_TEST_DIRNAME/stubborn.pl
 
 @test "a command that ignores SIGTERM is killed 5 s after it, when the capture is complete" {
 	status=0
-	timeout -s KILL 60 ebprec-record -a -d 1 -q -o r.data perl -e "$stubborn" 2>err 3>&- || status=$?
+	timeout -s KILL 60 ebprec-record -a -d 1 -q -o r.data perl "$stubborn" 2>err 3>&- || status=$?
 	same 0 "$status"
 	intact r.data
 	same duration "$(account r.data ended)"
@@ -96,7 +94,7 @@ stubborn='$SIG{TERM} = "IGNORE"; open F, ">", "pid"; print F $$; close F; sleep 
 }
 
 @test "Ctrl-C while a command is waited for leaves a complete capture" {
-	ebprec-record -a -d 1 -q -o r.data perl -e "$stubborn" 2>err 3>&- &
+	ebprec-record -a -d 1 -q -o r.data perl "$stubborn" 2>err 3>&- &
 	pid=$!
 	is_finished() { ebprec info r.data 2>/dev/null | grep -qx '  state *finished'; }
 	await is_finished

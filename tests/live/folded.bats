@@ -52,8 +52,8 @@ compare() {
 	echo "$output" | head -40
 	[ "$status" -eq 0 ]
 	samples=$(weight <ours)
-	equal=$(echo "$output" | awk '/^equal:/ { print $2 }')
-	stale=$(echo "$output" | awk '/^explained by stale:/ { print $4 }')
+	equal=$(sed -n 's/^equal: *\([0-9]*\).*/\1/p' <<<"$output")
+	stale=$(sed -n 's/^explained by stale: *\([0-9]*\).*/\1/p' <<<"$output")
 	[ "$samples" -gt 100 ]
 	[ "$equal" -ge $((samples * 80 / 100)) ]
 	[ "${stale:-0}" -le $((samples / 200)) ]
@@ -151,11 +151,8 @@ compare() {
 	[ "$few" -lt 30000 ]
 	[ "$many" -ge 300000 ]
 	# Sums without the comm: for a program that execs just then, the repetition before has recorded another one.
-	for which in few many; do
-		awk -v n="$([ $which = few ] && echo "$n" || echo 1)" '{
-			count = $NF; sub(/^[^;]*;/, ""); sub(/ [0-9]+$/, ""); sum[$0] += count * n
-		} END { for (stack in sum) print stack, sum[stack] }' $which.txt | LC_ALL=C sort >$which.sums
-	done
+	sed 's/^[^;]*;//' few.txt | multiply_stacks "$n" | sum_stacks >few.sums
+	sed 's/^[^;]*;//' many.txt | sum_stacks >many.sums
 	# The same for mappings: of two samples at most, each of which is missing here and there too many.
 	different=$(diff few.sums many.sums | weight '^[<>]')
 	[ "$different" -le $((4 * n)) ] || fail "$(diff few.sums many.sums | head)"

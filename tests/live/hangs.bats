@@ -262,7 +262,7 @@ asks_and_hangs() {
 
 @test "a JIT map of 32 MiB is read and compressed while the rings are emptied" {
 	hanging code /dev/null
-	perl -e 'printf "%x %x a_function_of_many_%d\n", 0x10000000 + 64 * $_, 64, $_ for 0 .. 1000000' |
+	perl -e 'printf "%x 40 a_function_of_many_%d\n", 2**28 + 64 * $_, $_ for 0 .. 1e6' |
 		head -c 32M >/tmp/perf-$load.map
 	ebprec-record -a -F 997 -q -o r.data 2>err 3>&- &
 	recorder=$!
@@ -280,7 +280,7 @@ asks_and_hangs() {
 }
 
 @test "a container whose user's home does not answer has no name, which is counted" {
-	groups=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	groups=$(cgroup2_root)
 	[ -n "$groups" ] || skip "no cgroups to make"
 	id=$(printf '%064x' $((RANDOM * 65536 + $$)) | rev)
 	group=$groups/libpod-$id.scope

@@ -45,7 +45,7 @@ near() {
 }
 
 @test "freed memory is not held, and all allocations are counted" {
-	blocks=$(awk '{ n += $3 } END { print n }' truth)
+	blocks=$(sum_field 3 <truth)
 	# and the buffer of stdout
 	near $((blocks + 1)) "$(field h.data heap comm=leaks held)" $((missed + 1))
 	near $((4 * 3001 + blocks + 401 + 1)) "$(field h.data heap comm=leaks allocs)" $((missed + 1))
@@ -73,7 +73,7 @@ near() {
 		ebprec report --of heap -i own.data --pid "$pid" --folded >folded 2>/dev/null
 		near "$bytes" "$(weight ";$function " <folded)" $((missed * 1021))
 	done < <(grep ^held own)
-	pid=$(awk 'NR == 1 { print $2 }' own)
+	pid=$(head -n 1 own | awk '{ print $2 }')
 	[ "$(field own.data heap "pid=$pid" frees)" -ge $((3001 - ${missed:-0})) ]
 	[ "$(field own.data heap "pid=$pid" allocs)" -ge $((3001 + 211 + 101 - ${missed:-0})) ]
 }

@@ -107,7 +107,7 @@ between() {
 	same 1200 "$(grep -c ' 9$' table)"
 	same "" "$(diff table events)"
 	# wait4 rounds down, and the last microseconds are not in it
-	same "" "$(sort waited | join - table | awk '$3 < $2 * 1000')"
+	same "" "$(sort waited | join - table | awk -f "$BATS_TEST_DIRNAME/ran_shorter.awk")"
 }
 
 @test "faults: minor and major ones of each process are those of wait4" {
@@ -242,7 +242,7 @@ of() {
 
 # flushes - how often the disk flushed its cache, as /proc/diskstats has it
 flushes() {
-	awk -v "disk=$(cat disk)" '$3 == disk { print $19 }' /proc/diskstats
+	pick_fields 3 "$(cat disk)" 19 </proc/diskstats
 }
 
 @test "block: flushes of fsync(2) are in a recording of its process alone" {
@@ -305,7 +305,7 @@ requests() {
 
 # sum FILE ROW - the numbers of a row of /proc/interrupts or /proc/softirqs
 sum() {
-	awk -v "row=$2" '$1 == row { for (i = 2; i <= NF && $i ~ /^[0-9]+$/; i++) n += $i } END { print n + 0 }' "$1"
+	sed -nE "s/^ *$2(( +[0-9]+)+)( .*)?$/\1/p" "$1" | tr ' ' '\n' | sum_field 1
 }
 
 # most N - how many of N interrupts are recorded at least: some kernels hide some of them (docs/TESTING.md)
@@ -322,7 +322,7 @@ most() {
 	# The busiest device.
 	while read -r number name; do
 		echo "$(($(sum inner1.irq "$number") - $(sum inner0.irq "$number"))) $number $name"
-	done < <(awk '$1 ~ /^[0-9]+:$/ { print $1, $NF }' inner1.irq) | sort -n >devices
+	done < <(grep -E '^ *[0-9]+:' inner1.irq | awk '{ print $1, $NF }') | sort -n >devices
 	read -r count number name < <(tail -n 1 devices)
 	[ "${count:-0}" -gt 0 ] || return 0 # no device had an interrupt
 	between "$name" "$(most $(($(sum inner1.irq "$number") - $(sum inner0.irq "$number"))))" \

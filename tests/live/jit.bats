@@ -91,7 +91,7 @@ leaves() {
 	read -r share _ <theirs
 	[ "$share" -ge 30 ] || fail "perf has no names: $(head -3 theirs)"
 	while read -r share name; do
-		mine=$(name=$name awk '{ share = $1; sub(/^[0-9]* /, ""); if ($0 == ENVIRON["name"]) print share }' ours)
+		mine=$(sed 's/ /\t/' ours | pick_fields -F '\t' 2 "$name" 1)
 		[ "$share" -ge 30 ] || continue
 		[ "${mine:-0}" -gt $((share - 20)) ] && [ "${mine:-0}" -lt $((share + 20)) ] ||
 			fail "$name: $share of 100 by perf, ${mine:-0} by us"
@@ -102,11 +102,7 @@ leaves() {
 	# As a runtime announces it: its first page, mapped for code.
 	for what in nothing rubbish; do
 		[ $what = nothing ] && : >jit-1.dump || head -c 5000 /dev/urandom >jit-1.dump
-		# shellcheck disable=SC2016 # perl's
-		ebprec record -q -F 997 -o x.data -- perl -e '
-			open my $f, "<", "jit-1.dump";
-			syscall(9, 0, 4096, 5, 2, fileno($f), 0) > 0 or die; # mmap
-			my $i = 0; $i++ while $i < 3e6;'
+		ebprec record -q -F 997 -o x.data -- perl "$BATS_TEST_DIRNAME/map_jitdump.pl" 3e6
 		ebprec report -q --folded -i x.data >out
 		grep -q '^perl' out
 	done
@@ -116,12 +112,9 @@ leaves() {
 	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/test .
 	head -c 5000 /dev/urandom >jit-1.dump
 	chown 65534 jit-1.dump
-	# shellcheck disable=SC2016 # perl's
+	cp "$BATS_TEST_DIRNAME/map_jitdump.pl" .
 	strace -f -y -e trace=execve,read,pread64,mmap -o trace ebprec record -q -o x.data -- \
-		setpriv --reuid=65534 --regid=65534 --clear-groups perl -e '
-		open my $f, "<", "jit-1.dump";
-		syscall(9, 0, 4096, 5, 2, fileno($f), 0) > 0 or die; # mmap
-		my $i = 0; $i++ while $i < 2e7;' # a file of a program that is gone at once cannot be opened any more
+		setpriv --reuid=65534 --regid=65534 --clear-groups perl map_jitdump.pl 2e7 # a file of a program that is gone at once cannot be opened any more
 	reader=$(sed -n 's/^\([0-9]*\) .*execve(.*"--text-files".*/\1/p' trace)
 	[ -n "$reader" ] || fail "there is no such process: $(grep execve trace)"
 	grep '/jit-1.dump>' trace >reads

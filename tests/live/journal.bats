@@ -17,15 +17,12 @@ setup() {
 		mkdir -p "$folder"
 		for line; do
 			IFS=: read -r priority unit text <<<"$line"
-			perl -MTime::HiRes=clock_gettime,CLOCK_MONOTONIC,CLOCK_REALTIME -e '
-				my ($mono, $wall) = (clock_gettime(CLOCK_MONOTONIC), clock_gettime(CLOCK_REALTIME));
-				printf "__REALTIME_TIMESTAMP=%d\n__MONOTONIC_TIMESTAMP=%d\n_BOOT_ID=%s\n", $wall * 1e6, $mono * 1e6, "3" x 32;
-				printf "PRIORITY=%s\n_PID=%d\n_SYSTEMD_UNIT=%s\nMESSAGE=%s\n\n", $ARGV[0], $$, $ARGV[1], $ARGV[2];
-				open(my $f, ">>", "written"); printf $f "%d\n", $mono * 1e6;' "$priority" "$unit" "$text"
+			perl journal_line.pl "$priority" "$unit" "$text"
 		done >lines
 		/lib/systemd/systemd-journal-remote -o "$folder/system.journal" lines 2>/dev/null
 	END
 	chmod 755 write_lines
+	cp "$BATS_TEST_DIRNAME/journal_line.pl" .
 }
 
 # with_journal CMD... - runs CMD where the system's journal is an empty one

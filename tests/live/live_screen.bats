@@ -154,8 +154,8 @@ has_modes() {
 	grep -qa 'x1b\]2;x' bytes || fail "the name is not among the bytes"
 
 	pid=$(pgrep -P "$(terminal display -p '#{pane_pid}')" -x ebprec)
-	recorder=$(ps -o pid=,comm= --ppid "$pid" | awk '$2 == "ebprec-record" { print $1 }')
-	reader=$(ps -o pid=,comm= --ppid "$pid" | awk '$2 == "ebprec" { print $1 }')
+	recorder=$(pgrep -P "$pid" -x ebprec-record)
+	reader=$(pgrep -P "$pid" -x ebprec)
 	kill -KILL "$pid"
 	await is_gone "$reader"
 	await is_gone "$recorder"
@@ -164,7 +164,7 @@ has_modes() {
 	keys C-u clear Enter "ebprec live; echo again with \$?" Enter # removes what was left over
 	await shows 'past 0:0[1-9]'
 	pid=$(pgrep -P "$(terminal display -p '#{pane_pid}')" -x ebprec)
-	reader=$(ps -o pid=,comm= --ppid "$pid" | awk '$2 == "ebprec" { print $1 }')
+	reader=$(pgrep -P "$pid" -x ebprec)
 	kill -KILL "$reader"
 	await shows 'again with 1'
 	has_modes || fail "$(shown)"
@@ -176,7 +176,7 @@ has_modes() {
 	ebprec live --count 2 --by function -F 997 -p $! >out
 	same 2 "$(grep -c '^# ' out)"
 	grep -qE '^ *[45][0-9]\.[0-9]+% .* burn_three$' out || fail "$(cat out)"
-	cpu=$(awk '/^Cpus_allowed_list/ { print $2 + 0 }' /proc/self/status)
+	cpu=$(sed -n 's/^Cpus_allowed_list:\t\([0-9]*\).*/\1/p' /proc/self/status)
 	taskset -pc "$cpu" $! >pinned
 	ebprec top --count 1 -F 997 -t $! -C "$cpu" --sort symbol,dso >out
 	grep -qE '^ *[45][0-9]\.[0-9]+% .* burn_three$' out || fail "$(cat out)"

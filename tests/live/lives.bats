@@ -79,7 +79,7 @@ lives() {
 	parent=$(cat many)
 	forks=$(grep -c "sched:sched_process_fork: comm=python3 pid=$parent " events || true)
 	[ "$forks" -le 700 ] && [ $((forks + lost)) -ge 700 ] || fail "$forks forks, $lost lost"
-	ebprec sched --exited l.data 2>/dev/null | awk -v p="$parent" '$1 == "python3" && $3 == p { print $NF }' >codes
+	ebprec sched --exited l.data 2>/dev/null | pick_fields 1 python3 3 NF | pick_fields 1 "$parent" 2 >codes
 	exits=$(wc -l <codes)
 	[ "$exits" -le 700 ] && [ $((exits + lost)) -ge 700 ] || fail "$exits exits, $lost lost"
 	[ "$lost" -ne 0 ] || same "$(for i in {0..699}; do echo $((i % 100)); done | sort -n)" "$(sort -n codes)"

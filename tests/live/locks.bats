@@ -27,13 +27,13 @@ named() {
 
 # symbol NAME FILE - prints the symbol that FILE has at the address of the program's lock NAME
 symbol() {
-	named "$2" | sed -n "s/^$(awk -v "name=$1" '$1 == name { print $2 }' truth) //p"
+	named "$2" | sed -n "s/^$(pick_fields 1 "$1" 2 <truth) //p"
 }
 
 # held NAME COLUMN TIDS - a column of the table of holders, of these threads
 held() {
 	local address sum=0
-	address=$(awk -v "name=$1" '$1 == name { print $2 }' truth)
+	address=$(pick_fields 1 "$1" 2 <truth)
 	for tid in $3; do
 		sum=$((sum + $(field l.data futex_holders "address=$address,holder=$tid" "$2" --by address,holder)))
 	done
@@ -48,7 +48,7 @@ locks="global inheriting library heap stack thread file anonymous"
 	same "$(symbol library l.data)" "liblocked.so: pool+0x28"
 	same "$(symbol heap l.data)" "[heap]"
 	same "$(symbol stack l.data)" "[stack]"
-	same "$(symbol thread l.data)" "stack of thread $(awk '$1 == "thread" { print $4 }' truth)"
+	same "$(symbol thread l.data)" "stack of thread $(pick_fields 1 thread 4 <truth)"
 	same "$(symbol file l.data)" "cache.db+0x1000"
 	same "$(symbol anonymous l.data)" "[anon]"
 	named l.data | grep -q ' end of a thread$'
@@ -68,7 +68,7 @@ locks="global inheriting library heap stack thread file anonymous"
 		fi
 		same "$name $rounds $rounds 0" "$name $(held "$name" releases "$first") $(held "$name" seen_held "$first") $(held "$name" seen_taken "$first")"
 		# A new thread each round is the second; the others are the kernel's last ones before it.
-		address=$(awk -v "name=$name" '$1 == name { print $2 }' truth)
+		address=$(pick_fields 1 "$name" 2 <truth)
 		all=$(field l.data futex_holders "address=$address" held_ns --by address,process)
 		time=$((all - time))
 		if [ "$time" -lt "$second_least" ] || [ "$time" -gt "$second_most" ]; then
@@ -82,7 +82,7 @@ locks="global inheriting library heap stack thread file anonymous"
 @test "locks: a thread that signals a condition or ends held nothing" {
 	for symbol in "locked: condition+" "end of a thread"; do
 		ebprec metrics futex_holders -i l.data --csv | grep -F ",$symbol" >holders.csv
-		same "$(awk -F, '$8 < 1 || $12 || $13 || $14' holders.csv)" ""
+		same "" "$(cut -d, -f8,12,13,14 holders.csv | tr -d '\r' | grep -vE '^[1-9][0-9]*,0?,0?,0?$' || true)"
 	done
 	ebprec metrics futex_holders -i l.data --csv | head -n 1 | cut -d, -f8,12,13,14 | grep -qx waits,releases,held_ns,max_held_ns
 }
@@ -120,8 +120,8 @@ locks="global inheriting library heap stack thread file anonymous"
 	./unreleased >unreleased.truth 3>&- &
 	program=$!
 	until [ -s unreleased.truth ]; do sleep 0.1; done
-	never=$(awk '$1 == "never" { print $2 }' unreleased.truth)
-	shared=$(awk '$1 == "shared" { print $2 }' unreleased.truth)
+	never=$(pick_fields 1 never 2 <unreleased.truth)
+	shared=$(pick_fields 1 shared 2 <unreleased.truth)
 	# The thread has waited since before the recording.
 	ebprec record -q --with locks -d 1 -o un.data -p "$program"
 	kill "$program"
@@ -136,9 +136,9 @@ locks="global inheriting library heap stack thread file anonymous"
 
 @test "locks: a row of a process has the comm of its first thread, whichever thread waited or woke" {
 	ebprec record -q --with locks -o named.data -- waits ./faulted >counts
-	pid=$(awk '/^thread/ { print $2; exit }' counts)
+	pid=$(pick_fields 1 thread 2 <counts | head -n 1)
 	for table in futexes futex_holders; do
-		same "$(ebprec metrics $table --by process --csv -i named.data | awk -F, -v "pid=$pid" '$4 == pid { print $5 }')" waiter
+		same "$(ebprec metrics $table --by process --csv -i named.data | pick_fields -F , 4 "$pid" 5)" waiter
 	done
 	# The holder is a thread.
 	contains "$(ebprec metrics futex_holders -i named.data)" " holder "

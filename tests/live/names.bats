@@ -15,10 +15,10 @@ setup() {
 	# shellcheck disable=SC2016 # for the inner shell
 	perf record -q -B -g -e cpu-clock -F 2000 -o load.data -- sh -c '
 		ls -lR /usr/share >ls.txt; sort ls.txt | xz | md5sum
-		perl -e "for (1..3e5) { \$x .= chr(\$_ % 64); \$h{\$_} = \$x if \$_ % 1000 == 0 }"
-		awk "{ n[\$1]++ } END { for (k in n) print k, n[k] }" ls.txt
+		perl -e "for (1..3e5) { \$x .= chr(\$_ % 64); \$h{\$_} = \$x if !(\$_ % 1000) }"
+		awk -f "$0" ls.txt
 		dd if=/dev/zero of=zero bs=1M count=20 conv=fsync
-		for i in $(seq 100); do /bin/true; done' >/dev/null 2>&1
+		for i in $(seq 100); do /bin/true; done' "$BATS_TEST_DIRNAME/count_words.awk" >/dev/null 2>&1
 	perf script -i load.data -F ip,sym,dso 2>/dev/null |
 		sed -n 's/^[ \t]*\([0-9a-f][0-9a-f]*\) \(.*\) (\(.*\))$/\1 \2 \3/p' |
 		grep -v -e '\[unknown\]$' -e '//anon$' -e ' bpf_prog_[^ ]*$' | sort -u >perf.txt

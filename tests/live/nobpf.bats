@@ -61,7 +61,7 @@ record() {
 
 # all_is_counted FILE USED - each ms of the CPU time that `times` printed into USED is a sample, or one of those that were lost
 all_is_counted() {
-	cpu_ms=$(tail -1 "$2" | tr 'ms' '  ' | awk '{ print int(1000 * ($1 * 60 + $2 + $3 * 60 + $4)) }')
+	cpu_ms=$(times_cpu_ms <"$2")
 	lost=$(lost "$1")
 	all=$(($(samples "$1") + lost))
 	[[ $all -gt $((cpu_ms * 88 / 100)) && $all -lt $((cpu_ms * 112 / 100)) ]] ||

@@ -39,9 +39,7 @@ setup() {
 by_perf() {
 	# The first of several events: ebprec shows that one.
 	perf report --stdio -g none --percent-limit 0 -t '|' "$@" 2>/dev/null |
-		awk '/^# Samples: / { section++ } section <= 1' |
-		sed -n 's/%//g; s/ *| */|/g; s/^ *//; /shares|\[\.\]/p' |
-		awk -F'|' '{ sub(/^\[.\] /, "", $NF); print $NF, $1, (NF > 3 ? $2 : "") }' |
+		awk -f "$BATS_TEST_DIRNAME/perf_rows.awk" |
 		grep -v '^_init ' | sort
 }
 
@@ -113,14 +111,14 @@ samples() {
 	ebprec report -q --json --tree -i ours.data >tree
 	sum=$(sed -n 's/.*"sum": \([0-9]*\).*/\1/p' tree)
 	same "$(samples)" "$sum"
-	same "$sum" "$(sed -n 's/.*"parent": 0, "total": \([0-9]*\).*/\1/p' tree | awk '{ n += $1 } END { print n }')"
+	same "$sum" "$(sed -n 's/.*"parent": 0, "total": \([0-9]*\).*/\1/p' tree | sum_field 1)"
 }
 
 @test "self adds up to all samples, whatever the key" {
 	all=$(samples)
 	for keys in symbol dso comm pid,tid cpu cgroup container category comm,dso,symbol; do
 		same "$all" "$(ebprec report -q --csv --no-children --min-percent 0 --sort $keys -i ours.data |
-			awk -F, 'NR > 1 { n += $1 } END { print n }')"
+			sum_field 1 ,)"
 	done
 }
 
@@ -130,8 +128,7 @@ samples() {
 	await test -e up
 	ebprec record -q -a -F 997 -d 0.5 -o process.data
 	find /proc/$pid/task -mindepth 1 -maxdepth 1 -printf "%f\n" | sort >threads
-	awk '$2 ~ /x/ && $6 ~ /^\// { split($1, a, "-"); print "0x" a[1], "0x" a[2], $6 }' /proc/$pid/maps |
-		sed 's/0x00*/0x/g' | sort >maps
+	sed -nE 's|^([^-]*)-([^ ]*) ..x.[^/]* (/[^ ]*).*|0x\1 0x\2 \3|p' /proc/$pid/maps | sed 's/0x00*/0x/g' | sort >maps
 	cut -d' ' -f1-5 /proc/$pid/mountinfo >mounts
 	ebprec report -q --json --process $pid process.data >process.json
 	kill $pid
@@ -165,7 +162,7 @@ samples() {
 @test "source lines are perf's" {
 	perf record -q -e cpu-clock -F 997 -g -o lines.data twolines 1 >/dev/null 2>&1
 	perf report -i lines.data --no-children --sort srcline --stdio -g none 2>/dev/null |
-		awk '/twolines.c:/ { print $2, $1 }' | sort >want
+		grep 'twolines.c:' | awk '{ print $2, $1 }' | sort >want
 	for how in --lines "--lines --inline" "--sort line,dso"; do
 		# shellcheck disable=SC2086 # words
 		ebprec report -q --json --min-percent 0 $how -i lines.data >rows.json
@@ -175,7 +172,7 @@ samples() {
 		diff want got || fail "$how"
 	done
 	perf report -i lines.data --no-children --sort srcfile --stdio -g none 2>/dev/null |
-		awk '/twolines.c/ { print $1 }' >want
+		grep 'twolines.c' | awk '{ print $1 }' >want
 	same "$(cat want)" "$(ebprec report -q --json --min-percent 0 --sort srcfile -i lines.data |
 		jq -r '.sum as $all | .rows[] | select(.srcfile == "twolines.c") | 100 * .self / $all' | xargs printf '%.2f%%')"
 	# Inlined code has its own function's lines with --inline, else its caller's name.
@@ -185,7 +182,7 @@ samples() {
 @test "annotate: each instruction of each function has the samples of perf annotate" {
 	for name in ours plain packed; do
 		ebprec report -q --sort symbol --csv --dso '/shares$' -i $name.data | tr -d '\r' |
-			awk -F, 'NR > 1 && $1 { print $3 }' >functions
+			sed '1d; /^0*,/d' | cut -d, -f3 >functions
 		[ "$(wc -l <functions)" -ge 2 ] || fail "$name: $(cat functions)"
 		while read -r function; do
 			perf annotate --stdio -n -s "$function" -i $name.data 2>/dev/null |

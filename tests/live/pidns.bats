@@ -45,14 +45,9 @@ setup() {
 
 # samples FILE COMM OPTION... - how many there are
 samples() {
-	local file=$1 comm=$2
+	local file=$1 comm=${2/#\[/[[]} # of [foreign], in a pattern
 	shift 2
-	ebprec report --folded "$@" "$file" 2>/dev/null | awk -v "comm=$comm" 'index($0, comm ";") == 1 { n += $NF } END { print n + 0 }'
-}
-
-# near A B - two counts of the same by two samplers
-near() {
-	awk -v "a=$1" -v "b=$2" 'BEGIN { d = a - b; exit !(a > 30 && d * d <= 25 * (a + b)) }' || fail "$1 and $2"
+	ebprec report --folded "$@" "$file" 2>/dev/null | weight "^$comm;"
 }
 
 @test "inside a pid namespace: processes outside are in the first line" {
@@ -74,8 +69,8 @@ near() {
 }
 
 @test "inside a pid namespace: shares are those of a recording from outside" {
-	near "$(samples in.data ours)" "$(samples out.data ours)"
-	near "$(samples in.data deeper)" "$(samples out.data deeper)"
+	equal_by_chance 30 "$(samples in.data ours)" "$(samples out.data ours)"
+	equal_by_chance 30 "$(samples in.data deeper)" "$(samples out.data deeper)"
 }
 
 @test "inside a pid namespace: foreign processes are one group, without names" {
@@ -118,7 +113,7 @@ near() {
 
 # namespace_ids NAME - "HOST INNER", the ids of the one process of that name
 namespace_ids() {
-	awk '$1 == "NSpid:" { print $2, $NF }' "/proc/$(pgrep -x "$1" | head -n 1)/status"
+	pick_fields 1 NSpid: 2 NF <"/proc/$(pgrep -x "$1" | head -n 1)/status"
 }
 
 @test "inside a pid namespace: the host's ids are recorded, of old and new processes" {
@@ -154,7 +149,8 @@ all_complete() {
 	all_complete x.data inner 30
 	same "" "$(ebprec report --folded x.data 2>/dev/null | grep '^outer')"
 	# pid 1 there is the shell, the recorder is its child or replaced it.
-	ebprec sched --comm inner x.data 2>/dev/null | awk '$1 == "inner" { found = $2 <= 20 } END { exit !found }'
+	pid=$(ebprec sched --comm inner x.data 2>/dev/null | pick_fields 1 inner 2 | tail -n 1)
+	[ "${pid:-21}" -le 20 ] || fail "pid $pid"
 }
 
 @test "inside a pid namespace: COMMAND and all that it starts are recorded" {

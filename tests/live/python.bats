@@ -133,8 +133,7 @@ f()"
 		pids=$(ebprec script -i x.data -F pid,comm 2>/dev/null | sed -n 's/^ *python[^ ]* *//p' | sort -un |
 			grep -vx "$first" | paste -sd,)
 		ebprec report --folded -p "$pids" -i x.data >out 2>err
-		grep _PyEval_EvalFrameDefault out | awk '{ all += $NF } /py::/ { some += $NF } END { print all + 0, some + 0 }' >counts
-		read -r all some <counts
+		read -r some all < <(part_of_weight py:: _PyEval_EvalFrameDefault <out)
 		[ "$all" -gt 50 ] && [ $((some * 100)) -ge $((all * share)) ] || fail "$python: $some of $all: $(cat err)"
 		# Each that has none is counted, with the reason.
 		[ "$(lacking err)" -ge $((all - some)) ] || fail "$python: $(lacking err) have a reason, $all - $some: $(cat err)"
@@ -142,14 +141,14 @@ f()"
 	done
 }
 
-# alone CACHE COMMAND... - its recordings' samples in the interpreter's loop, and those with Python frames
+# alone CACHE COMMAND... - of its recordings' samples in the interpreter's loop those with Python frames, and all
 alone() {
 	cache=$1
 	shift
 	for _ in $(seq 8); do
 		ebprec record -q --table-cache "$cache" -F 999 -o x.data -- "$@"
-		ebprec report -q --folded -i x.data | grep _PyEval_EvalFrameDefault
-	done | awk '{ all += $NF } /py::/ { some += $NF } END { print all + 0, some + 0 }'
+		ebprec report -q --folded -i x.data
+	done | part_of_weight py:: _PyEval_EvalFrameDefault
 }
 
 @test "a program of milliseconds that is recorded alone has frames from its start on" {
@@ -167,7 +166,7 @@ alone() {
 		chmod +x script
 		for command in "$python -S -E short.py" ./script; do
 			# shellcheck disable=SC2086 # words
-			read -r all some < <(alone "$cache" $command)
+			read -r some all < <(alone "$cache" $command)
 			[ "$all" -gt 50 ] && [ $((some * 100)) -ge $((all * 90)) ] || fail "$command: $some of $all"
 		done
 	done
@@ -183,8 +182,7 @@ alone() {
 	for program in embed stripped; do
 		ebprec record -q -F 999 -o x.data -- ./$program
 		ebprec report --folded -i x.data >out 2>err
-		grep 'py::work (<string>);.*_PyEval_EvalFrameDefault;py::inner (<string>)' out |
-			awk '{ n += $NF } END { exit !(n > 100) }' || fail "$program: $(cat err; grep py:: out | tail -2)"
+		[ "$(weight 'py::work [(]<string>[)];.*_PyEval_EvalFrameDefault;py::inner [(]<string>[)]' <out)" -gt 100 ] || fail "$program: $(cat err; grep py:: out | tail -2)"
 		same '' "$(grep 'py::inner' out | grep -v ';main;.*;py::<module> (<string>);py::work (<string>);' || true)"
 	done
 }
@@ -223,7 +221,7 @@ alone() {
 
 # depths FILE - how many frames of py::deep stacks have, that most have
 depths() {
-	awk '/py::deep/ { n[gsub(/py::deep/, "")] += $NF } END { for (d in n) print n[d], d }' "$1" | sort -rn | awk 'NR == 1 { print $2 }'
+	awk -f "$BATS_TEST_DIRNAME/usual_depth.awk" "$1"
 }
 
 @test "a recursion of 300 is complete, one of 5,000 has its innermost frames, and the missing ones are counted" {
@@ -395,8 +393,8 @@ python_frames() {
 		same '' "$(grep 'py::in_sub' first | head -1)"
 		ebprec report --folded --tid "!$program" -i x.data >other 2>>err
 		same '' "$(grep 'py::in_main' other | head -1)"
-		cat first other | awk '/_PyEval_EvalFrameDefault/ { all += $NF } /py::in_/ { some += $NF } END { print all - some }' >lacking
-		[ "$(lacking err)" -ge "$(cat lacking)" ] || fail "$python: $(lacking err) have a reason, $(cat lacking) lack frames: $(cat err)"
+		bare=$(($(cat first other | weight _PyEval_EvalFrameDefault) - $(cat first other | weight py::in_)))
+		[ "$(lacking err)" -ge $bare ] || fail "$python: $(lacking err) have a reason, $bare lack frames: $(cat err)"
 	done
 	[ -n "$found" ] || skip "needs a CPython with subinterpreters, of 3.8 to 3.13"
 }
@@ -433,9 +431,9 @@ python_frames() {
 		skip "needs /usr/bin/python3 to be 3.11"
 	cp "$(readlink -f $python)" other
 	# Py_Version, in the file: of 3.12.
-	at=$(readelf --dyn-syms -W other | awk '$8 == "Py_Version" { print $2 }')
+	at=$(readelf --dyn-syms -W other | pick_fields 8 Py_Version 2)
 	# shellcheck disable=SC2046 # two words
-	set -- $(readelf -SW other | sed 's/\[ */[/' | awk '$2 == ".rodata" { print $4, $5 }')
+	set -- $(readelf -SW other | sed 's/\[ */[/' | pick_fields 2 .rodata 4 5)
 	printf '\xf0\x02\x0c\x03' | dd of=other bs=1 conv=notrunc status=none \
 		seek=$((0x$at - 0x$1 + 0x$2))
 	PYTHONHOME=/usr ebprec record -F 999 -o x.data -- ./other -c 'sum(i * i for i in range(10000000))' 2>messages
@@ -451,7 +449,7 @@ python_frames() {
 	"$python" -c 'import sys; sys.exit(sys.version_info[:2] != (3, 13))' 2>/dev/null || skip "needs CPython 3.13.0 of pyenv"
 	# The table of offsets in the library has a field for it, at 16.
 	cp "${python%/bin/python3}/lib/libpython3.13.so.1.0" .
-	at=$((0x$(readelf -SW libpython3.13.so.1.0 | sed 's/\[ */[/' | awk '$2 == ".PyRuntime" { print $5 }') + 16))
+	at=$((0x$(readelf -SW libpython3.13.so.1.0 | sed 's/\[ */[/' | pick_fields 2 .PyRuntime 5) + 16))
 	printf '\001' | dd of=libpython3.13.so.1.0 bs=1 conv=notrunc status=none seek=$at
 	LD_LIBRARY_PATH=$PWD ebprec record -F 999 -o x.data -- "$python" -c 'sum(i * i for i in range(5000000))' 2>messages
 	contains "$(cat messages)" "cannot read frames of Python 3.13 in '$PWD/libpython3.13.so.1.0': it is built without the GIL, skipping"

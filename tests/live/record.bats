@@ -37,17 +37,13 @@ small_disk() {
 	stolen_ms=$(stolen_ms)
 	ebprec record -q -F 500 -o rate.data -- bash -c 'shares 2; times' >used
 	stolen_ms=$(($(stolen_ms) - stolen_ms))
-	cpu_ms=$(tail -1 used | tr 'ms' '  ' | awk '{ print int(1000 * ($1 * 60 + $2 + $3 * 60 + $4)) }')
+	cpu_ms=$(times_cpu_ms <used)
 	samples=$(perf script -i rate.data -F comm,event 2>/dev/null | grep -cE 'shares +(cpu-clock|cycles)')
 	samples=$((samples + $(account rate.data lost samples)))
 	# 2 ms a sample; the clock of samples goes on while the host runs another guest, that of the scheduler does
 	# not; and at each switch, of which a busy machine makes many, part of one is too much or too little.
-	awk -v "got=$((samples * 2))" -v "want=$cpu_ms" -v "stolen=$stolen_ms" \
-		-v "switches=$(account rate.data switches)" 'BEGIN {
-			d = got - want
-			may = want * 0.08 + stolen + 4 * sqrt(switches)
-			exit !(d < may && -d < may)
-		}' || fail "$samples samples in $cpu_ms ms, $stolen_ms stolen"
+	numbers_hold "($samples * 2 - $cpu_ms | fabs) < $cpu_ms * 0.08 + $stolen_ms + 4 * ($(account rate.data switches) | sqrt)" ||
+		fail "$samples samples in $cpu_ms ms, $stolen_ms stolen"
 }
 
 @test "where sampling costs too much, fewer samples are taken, and their periods stand for all" {
@@ -61,7 +57,7 @@ small_disk() {
 	[ "$left_out" -gt 0 ] && [ "$most" -gt 1 ]
 	# All but the last on each CPU, that no sample came for any more, and what stood for those lost.
 	for_all=$(perf script -i dear.data -F event,period 2>/dev/null |
-		awk '/cpu-clock/ { sum += int($1 / 1003009 + 0.5) } END { print sum + 0 }')
+		awk -v each=1003009 -f "$BATS_TEST_DIRNAME/represented.awk")
 	[ "$for_all" -le $((taken + left_out)) ] &&
 		[ "$for_all" -ge $((taken + left_out - (lost + $(nproc)) * most)) ] ||
 		fail "$for_all of $taken and $left_out, one of $most"
@@ -140,13 +136,13 @@ small_disk() {
 	ebprec record -q -F 997 -d 1.5 -p $pid -o p.data
 	kill $pid $other
 	wait $pid $other || true
-	perf script -i p.data -F comm,event 2>/dev/null | awk '/cpu-clock|cycles/ { print $1 }' | sort | uniq -c >comms
+	perf script -i p.data -F comm,event 2>/dev/null | grep -E 'cpu-clock|cycles' | awk '{ print $1 }' | sort | uniq -c >comms
 	grep -q 'head$' comms
 	grep -q 'md5sum$' comms
 	same '' "$(grep -vE ' (bash|head|md5sum)$' comms)"
 	# Other threads are only there as the other side of a switch.
-	perf script -i p.data -F trace 2>/dev/null | grep 'prev_pid=' |
-		awk '!/prev_comm=(bash|head|md5sum) / && !/next_comm=(bash|head|md5sum) / { n++ } END { exit n > 0 }'
+	same "" "$(perf script -i p.data -F trace 2>/dev/null | grep 'prev_pid=' |
+		grep -vE '(prev|next)_comm=(bash|head|md5sum) ' || true)"
 }
 
 @test "processes that were there have their names, threads and build-ids" {

@@ -41,7 +41,7 @@ KILLS=${EBPREC_KILLS:-3}
 		sleep "0.$((RANDOM % 9 + 1))"
 		# Once later, when what was flushed at first would be too old.
 		sleep "$((i == 1 ? 3 : RANDOM % 2)).$((RANDOM % 10))"
-		end_ns=$(awk '{ printf "%d", $1 * 1e9 }' /proc/uptime)
+		end_ns=$(sed 's/^\([0-9]*\)\.\([0-9]*\) .*/\1\20000000/' /proc/uptime)
 		kill -9 $pid
 		wait $pid || true
 		# Killed before the file had its head: there is nothing to lose.

@@ -209,7 +209,8 @@ helper() {
 	refuses "$BUILD/ebprec-record" -q --mark "uprobe:$PWD/short:keep_small" -o y.data -- touch ran
 	# shellcheck disable=SC2154 # of refuses
 	contains "$stderr" "cannot listen to 'uprobe:$PWD/short:keep_small': No such file or directory (no such file, or it has no such function)"
-	perl -pe 'substr($_, 0x3a, 2, "\0\0") if $. == 1' theirs >headless
+	cp theirs headless
+	printf '\0\0' | dd of=headless bs=1 seek=$((0x3a)) conv=notrunc status=none # the size of a section header
 	refuses "$BUILD/ebprec-record" -q --mark "uprobe:$PWD/headless:keep_small" -o y.data -- touch ran
 	contains "$stderr" "(it is no ELF file of x86-64)"
 	refuses "$BUILD/ebprec-record" -q --mark "usdt:$PWD/headless:tests:twice" -o y.data -- touch ran

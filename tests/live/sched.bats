@@ -27,8 +27,8 @@ setup_file() {
 setup() {
 	need_bpf
 	cd "$BATS_FILE_TMPDIR" || return
-	time=$(awk '/^time/ { print $2 }' truth)
-	pid=$(awk '$4 == "waiter" { print $2 }' truth) # others may run this test, too
+	time=$(pick_fields 1 time 2 <truth)
+	pid=$(pick_fields 4 waiter 2 <truth) # others may run this test, too
 }
 
 # json FILTER... - the JSON of ebprec sched until the moment the kernel's counts were read
@@ -67,10 +67,10 @@ json() {
 	ebprec sched --threads --comm feeder --pid "$pid" w.data 2>/dev/null >out
 	same 1 "$(grep -c '^feeder' out)"
 	same "feeder holder waiter " "$(ebprec sched --threads --pid "$pid" w.data 2>/dev/null |
-		awk '$2 == "'"$pid"'" { print $1 }' | sort | tr '\n' ' ')"
-	tid=$(awk '$4 == "holder" { print $3 }' truth)
+		pick_fields 2 "$pid" 1 | sort | tr '\n' ' ')"
+	tid=$(pick_fields 4 holder 3 <truth)
 	same "holder $tid" "$(ebprec sched --threads --tid "$tid" w.data 2>/dev/null |
-		awk '$2 == "'"$pid"'" { print $1, $3 }')"
+		pick_fields 2 "$pid" 1 3)"
 	# A span of no length: no time at all.
 	ebprec sched --json --time "$time,$time" w.data 2>/dev/null | grep -q '"elapsed_ns": 0,'
 }
@@ -79,15 +79,13 @@ json() {
 	stolen_ms=$(stolen_ms)
 	ebprec record -q -o p.data -- waits cold2 >truth2
 	export stolen_ms=$(($(stolen_ms) - stolen_ms))
-	ebprec sched --json --time ",$(awk '/^time/ { print $2 }' truth2)" p.data 2>/dev/null >p.json
+	ebprec sched --json --time ",$(pick_fields 1 time 2 <truth2)" p.data 2>/dev/null >p.json
 	perl "$TEST_LIB/waiter_times.pl" <p.json
 }
 
 # waited FUNCTION REASON - milliseconds of waiter in that function for that reason
 waited() {
-	awk -v "inside=;$1;" -v "reason=;[$2] " '
-		/^waiter;/ && index($0, inside) && index($0, reason) { us += $NF }
-		END { printf "%d\n", us / 1000 }' waits.folded
+	echo $(($(weight "^waiter;(.*;)?$1;(.*;)?\\[$2\\] " <waits.folded) / 1000))
 }
 
 @test "each wait is under its own stack and reason, for as long as it was" {
@@ -124,8 +122,9 @@ waited() {
 
 # row REASON WOKEN_BY WHERE - prints "COUNT TOTAL_MS LONGEST_MS" of these waits in waits.csv
 row() {
-	awk -F, -v want="waiter,$1,$2,$3" '$1 "," $2 "," $3 "," $7 == want {
-		printf "%d %d %d", $4, $5 / 1000000, $6 / 1000000 }' waits.csv
+	local count total_ns longest_ns
+	read -r count total_ns longest_ns < <(grep -F "waiter,$1,$2," waits.csv | pick_fields -F , 7 "$3" 4 5 6)
+	echo "${count:-0} $((total_ns / 1000000)) $((longest_ns / 1000000))"
 }
 
 @test "exported as perf has it and then sliced, it has the same wakers and exits" {
@@ -144,7 +143,7 @@ row() {
 @test "report --waits: a row for each kind of wait, with its number, total, longest, and the waker" {
 	ebprec report -q --waits --csv --min-percent 0 --pid "$pid" --time ",$time" w.data 2>left_out | tr -d '\r' >waits.csv
 	# Where the kernel missed a switch the wait is left out, and the report has the sum of all such times.
-	left_ms=$(awk '/waits left out: / { ms = $5 * 1000 } END { printf "%d", ms }' left_out)
+	left_ms=$((10#0$(sed -n 's/.*left out: \([0-9]*\)\.\([0-9]\{3\}\)[0-9]* s in which .*/\1\2/p' left_out)))
 	read -r count total longest <<<"$(row nanosleep '[interrupt]' sleep_ms)"
 	[ "$count" -ge $((10 - left_ms / 50)) ] && [ "$count" -le 10 ] && [ $((total + left_ms)) -ge 500 ] && [ "$longest" -ge 50 ] && [ "$longest" -lt "$total" ] ||
 		fail "sleeps: $(cat waits.csv)"
@@ -154,16 +153,15 @@ row() {
 	[ "$count" -ge 10 ] && [ "$total" -ge 199 ] && [ "$longest" -ge 19 ] || fail "pipe: $(cat waits.csv)"
 	# All of it is the time off the CPU of the threads, as the other view has it.
 	same "$(ebprec report -q --off-cpu --pid "$pid" --time ",$time" w.data | sed -n 's/^# \([0-9.]*\) s off.*/\1/p')" \
-		"$(awk -F, 'NR > 1 { ns += $5 } END { printf "%.6f", ns / 1e9 }' waits.csv)"
+		"$(printf %.6f "$(jq -n "$(sum_field 5 , <waits.csv) / 1e9")")"
 	# Where is never a part of the scheduler or the C library, where the program has a name.
 	same "" "$(grep -E ',(__schedule|schedule|read|clock_nanosleep[^,]*|[a-z_]*futex[a-z_]*)$' waits.csv || true)"
-	same "" "$(awk -F, '$4 == 0' waits.csv)"
+	same "" "$(cut -d, -f4 waits.csv | grep -x 0 || true)"
 	# The reason stands for the scheduler's functions, in the other views, too.
 	run ! grep -E 'schedule(_timeout)?;\[' <(ebprec report -q --off-cpu --folded --pid "$pid" w.data)
 	# In a window no wait is longer than it; filters, threads and the text.
 	ebprec report -q --waits --json --time +0.1,+0.2 w.data >window.json
-	same "" "$(grep -oE '"(total|longest)_ns": [0-9]+' window.json |
-		awk '/longest/ && $2 > 100000000' || true)"
+	same true "$(jq '[.. | .longest_ns? // 0] | max <= 1e8' window.json)"
 	ebprec report -q --waits --threads --comm waiter --pid "$pid" w.data >threads
 	grep -qE "^waiter +$pid +$pid +futex +holder +1 +0\.2[0-9]* s +0\.2[0-9]* s +wait_for_lock\$" threads ||
 		fail "$(cat threads)"

@@ -85,7 +85,8 @@ cmp_lines() {
 @test "slices of time are perf's" {
 	for file in ours quiet plain flat; do
 		# Between samples, wherever they are: a busy machine leaves holes.
-		perf script --comms shares -i $file.data -F time 2>/dev/null | awk 'NF { printf "%.6f\n", $1 - 0.0001 }' >times.txt
+		perf script --comms shares -i $file.data -F time 2>/dev/null | tr -d ': ' | grep . |
+			jq -R 'tonumber - 0.0001' | xargs printf '%.6f\n' >times.txt
 		from=$(sed -n "$(($(wc -l <times.txt) / 5 + 1))p" times.txt)
 		to=$(sed -n "$(($(wc -l <times.txt) / 2 + 1))p" times.txt)
 		both $file.data --time "$from,$to"

@@ -43,7 +43,7 @@ setup() {
 @test "strace counts the same calls" {
 	for name in getppid openat clock_nanosleep getuid wait4; do
 		# % time, seconds, usecs/call, calls, errors (empty when none), name
-		want=$(awk -v "name=$name" '$NF == name { print $4, NF == 6 ? $5 : 0; exit }' strace.txt)
+		want=$(strace_counts <strace.txt | pick_fields 3 "$name" 1 2 | head -n 1)
 		# The other one, which strace does not see, opens its libraries in an interval of its own or not.
 		other=$(awk '{ print $2 }' blocked)
 		got="$(($(field s.data syscalls "syscall=$name" count --comm calls --by syscall) - $(
@@ -58,13 +58,13 @@ setup() {
 }
 
 @test "errors have their names" {
-	tid=$(awk '$4 == "openat" { print $3 }' truth)
+	tid=$(pick_fields 4 openat 3 <truth)
 	same 101 "$(field s.data syscall_errors "error=ENOENT" count --tid "$tid" --by error)"
 	same 0 "$(field s.data syscall_errors "error=EACCES" count --tid "$tid" --by error)"
 }
 
 @test "sleeps have at least the time that was slept, and the histogram has every call" {
-	tid=$(awk '$4 == "clock_nanosleep" { print $3 }' truth)
+	tid=$(pick_fields 4 clock_nanosleep 3 <truth)
 	[ "$(field s.data syscalls syscall=clock_nanosleep total_ns --tid "$tid")" -ge 53000000 ]
 	[ "$(field s.data syscalls syscall=clock_nanosleep max_ns --tid "$tid")" -ge 1000000 ]
 	ebprec metrics syscalls -i s.data --tid "$tid" --histogram --json --by syscall,thread |

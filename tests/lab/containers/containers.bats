@@ -222,8 +222,8 @@ its_own() {
 	ebprec report -q --folded x.data | weight >all
 	weight <both | cmp - all
 	# All processes: others may be busier.
-	ebprec summary --top 0 x.data 2>/dev/null >summary
-	grep -q 'my-web' summary || fail "$(cat summary)"
+	ebprec summary --top 0 x.data 2>/dev/null >summary.txt
+	grep -q 'my-web' summary.txt || fail "$(cat summary.txt)"
 	# Samples one by one, and what other tools read.
 	ebprec script -q -F comm,container --container '^my-web$' x.data | sort -u | grep . >commands
 	grep -q '^ *spinner.* my-web$' commands || fail "$(cat commands)"
@@ -234,7 +234,7 @@ its_own() {
 	ebprec export -q --to firefox -i x.data | grep -q '"processName": "my-web"'
 	ebprec export -q --to pprof -i x.data | gzip -dc | grep -aq my-web
 	local pid
-	pid=$(ebprec script -q -F comm,pid x.data | awk '$1 == "spinner" { print $2; exit }')
+	pid=$(ebprec script -q -F comm,pid x.data | pick_fields 1 spinner 2 | head -n 1)
 	ebprec report --process "$pid" x.data 2>/dev/null | grep -qE 'container +(my-web|other)$' ||
 		fail "$(ebprec report --process "$pid" x.data)"
 }

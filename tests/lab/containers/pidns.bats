@@ -44,15 +44,19 @@ setup() {
 
 # shares FILE [OPTION...] - "SAMPLES COMM" of programs, the recorder's own apart
 shares() {
-	ebprec report --folded "$@" 2>/dev/null | awk -F ';' '{ n = $0; sub(/.* /, "", n); sub(/ [0-9]+$/, "", $1) }
-		$1 !~ /^(ebprec|\[foreign\])/ { all[$1] += n } END { for (c in all) print all[c], c }' | sort -rn
+	ebprec report --folded "$@" 2>/dev/null | sed 's/;.* / /' | grep -v '^ebprec\|^\[foreign\]' | sum_stacks |
+		sed -E 's/^(.*) ([0-9]+)$/\2 \1/' | sort -rn
 }
 
 # alike - each program with many samples has as many in the files inside and outside, but for chance
 alike() {
-	awk 'NR == FNR { n[$2] = $1; next }
-		$1 >= 100 { seen++; d = $1 - n[$2]; if (d * d > 25 * ($1 + n[$2])) { print $2 ": " $1 " and " n[$2]; bad = 1 } }
-		END { exit bad || seen < 3 }' outside inside
+	local count name seen=0
+	while read -r count name; do
+		[ "$count" -ge 100 ] || break
+		equal_by_chance 99 "$count" "$(sed -n "s/ $name$//p" outside | grep . || echo 0)" || fail "of $name"
+		seen=$((seen + 1))
+	done <inside
+	[ $seen -ge 3 ] || fail "only $seen programs"
 }
 
 # recorded_twice SCRIPT - by the machine, out.data, while a container runs SCRIPT
@@ -74,21 +78,9 @@ recorded_twice() {
 		/build/ebprec report --folded -i /work/in.data >/work/folded 2>/work/quality'
 	same "ebprec: inside a pid namespace: processes outside of it are counted as one, '[foreign]'" "$(head -n 1 err)"
 	# As scripts/check-mixed.sh has it; of what is not named symbols were stripped, or made at run time.
-	perl -e '
-		my ($all, $complete, $foreign) = (0, 0, 0);
-		while (<STDIN>) {
-			my ($stack, $n) = /^(.*) (\d+)$/ or die "not folded: $_";
-			my ($comm, @f) = split /;/, $stack;
-			next if $comm eq "[foreign]" || !@f || $f[0] =~ /^(entry_|asm_|ret_from_fork)/;
-			next if grep { /^\[(anon|memfd:.*)\]$/ } @f;
-			$all += $n;
-			$foreign += $n if $comm =~ /^\[/;
-			$complete += $n if $f[0] =~ /^(_start|_dl_start_user|clone3?|__clone3?)(@|$)/ || @f > 1 && $f[1] =~ /^__libc_start_main/;
-		}
-		print "$complete of $all complete, $foreign foreign\n";
-		exit !($all > 1000 && $complete >= 0.99 * $all && $foreign == 0);' <folded >stacks || fail "$(cat stacks quality)"
-	perl -ne '/([\d.]+) % in .*: (?!its symbols were stripped|memory without a file)/ && !/break off/ and $n += $1;
-		END { exit($n > 1) }' quality || fail "$(cat quality)"
+	perl "$BATS_TEST_DIRNAME/complete_stacks.pl" <folded >stacks || fail "$(cat stacks quality)"
+	nameless=$(grep -v 'break off\|: its symbols were stripped\|: memory without a file' quality | sed -n 's/.*[^0-9.]\([0-9.]*\) % in .*: .*/\1/p' | paste -sd+)
+	numbers_hold "${nameless:-0} <= 1" || fail "$(cat quality)"
 	shares in.data >inside
 	shares --container '^pidns$' out.data >outside
 	alike >different || fail "$(cat different inside outside)"
@@ -106,8 +98,7 @@ recorded_twice() {
 		kill %1'
 	stacks_match '^two;_start;.*;burn_[a-z]*[; ]' 95 51 '^two;' <folded || fail "$(cat folded)"
 	same "" "$(grep '^one;' folded)"
-	awk -v "a=$(shares in.data | sed -n 's/ two$//p')" -v "b=$(shares --container '^pidns$' out.data | sed -n 's/ two$//p')" \
-		'BEGIN { print a, b; exit !(a > 50 && (a - b) ^ 2 <= 25 * (a + b)) }' >both || fail "$(cat both)"
+	equal_by_chance 50 "$(shares in.data | sed -n 's/ two$//p')" "$(shares --container '^pidns$' out.data | sed -n 's/ two$//p')"
 }
 
 # doctor_in OPTION... - the findings of a container without privileges, as JSON in the file findings

@@ -115,8 +115,7 @@ record_small() {
 	all=$(weight '^ *(events|side records) lost ' <info.txt)
 	[ "$all" -gt 0 ] || fail "nothing was lost"
 	# perf reads them as many.
-	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null |
-		sed -n 's/.*PERF_RECORD_LOST lost \([0-9]*\).*/\1/p' | awk '{ sum += $1 } END { print sum + 0 }')"
+	same "$all" "$(perf script --show-lost-events -i r.data 2>/dev/null | lost_by_perf)"
 }
 
 @test "a recorder that stands still for a while, as in a suspend: what the rings cannot hold is counted" {
@@ -129,7 +128,7 @@ record_small() {
 	kill -CONT $pid
 	wait $pid
 	intact r.data
-	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
+	all=$(sed -n 's/^ *events lost *\([0-9]*\).*/\1/p' info.txt)
 	[ "$all" -gt 0 ] || fail "nothing was lost"
 }
 
@@ -139,7 +138,7 @@ record_small() {
 	ebprec info p >info.txt
 	grep -qx '  state *finished' info.txt
 	grep -qx '  any *no' info.txt
-	all=$(awk '$1 == "events" && $2 == "lost" { print $3 }' info.txt)
+	all=$(sed -n 's/^ *events lost *\([0-9]*\).*/\1/p' info.txt)
 	[ "$all" -gt 0 ] || fail "nothing was lost"
 	same "$(account p samples)" "$(perf script -F event -i - <p 2>/dev/null | grep -cE 'cpu-clock|cycles')"
 }
@@ -152,7 +151,7 @@ record_small() {
 	ebprec-record -a -q -o - -d 600 >pipe 2>err 3>&- &
 	pid=$!
 	# Until it reads signals itself.
-	while [ $((0x$(awk '/^SigBlk/ { print $2 }' /proc/$pid/status) & 0x4000)) -eq 0 ]; do
+	while [ $((0x$(pick_fields 1 SigBlk: 2 </proc/$pid/status) & 0x4000)) -eq 0 ]; do
 		sleep 0.1
 	done
 	kill $pid
@@ -357,8 +356,8 @@ sampled_again() {
 	far/program 600 >/dev/null 2>&1 3>&- &
 	load=$!
 	# It runs, and needs no more of its file.
-	# shellcheck disable=SC2016 # for awk
-	await awk '$2 == "(program)" && $14 > 20 { ran = 1 } END { exit !ran }' /proc/$load/stat
+	has_run() { [ "$(pick_fields 2 '(program)' 14 <"/proc/$load/stat")" -gt 20 ]; }
+	await has_run
 	kill -USR1 $served
 	timeout -s KILL 100 ebprec-record -a -F 997 -q --duration 3 -o r.data 2>err 3>&- || fail "$(cat err)"
 	same 1 "$(grep -c "the file system of '$PWD/far/program' does not answer: " err)"
@@ -387,9 +386,9 @@ sampled_again() {
 	ebprec-record -a --ring 10s -q -o r.data sleep "${EBPREC_RING_SECONDS:-60}" 3>&- &
 	pid=$!
 	sleep 25
-	first=$(awk '/^VmRSS/ { print $2 }' /proc/$pid/status)
+	first=$(pick_fields 1 VmRSS: 2 </proc/$pid/status)
 	while [ -e /proc/$pid ]; do
-		rss=$(awk '/^VmRSS/ { print $2 }' /proc/$pid/status 2>/dev/null)
+		rss=$({ pick_fields 1 VmRSS: 2 </proc/$pid/status; } 2>/dev/null)
 		last=${rss:-$last}
 		sleep 1
 	done

@@ -81,7 +81,7 @@ all_done() {
 	for _ in {1..5}; do
 		all_done || await all_done
 	done
-	echo "# of $(grep -hc '' hosts/*/err | awk '{ n += $1 } END { print n }') messages of senders: $(grep -h 'takes nothing' hosts/*/err |
+	echo "# of $(grep -hc '' hosts/*/err | sum_field 1) messages of senders: $(grep -h 'takes nothing' hosts/*/err |
 		grep -oE 'No space left|Connection refused|Recv failure|Empty reply|HTTP [0-9]+' | sort | uniq -c | tr -s ' \n' ' ')" >&3
 	grep -qE 'No space left|NOT_ENOUGH_SPACE|Not enough space|Cannot reserve' hosts/*/err || fail "no sender saw the full disk"
 	for ((host = 1; host <= HOSTS; host++)); do

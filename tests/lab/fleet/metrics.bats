@@ -118,6 +118,6 @@ has_now() {
 	[ -s lines ]
 	# By process and comm (a process changes that by exec): the value of the last interval that it has.
 	same "$(jq -r '.tables[] | select(.name == "faults") | .to_ns as $t | .rows[] | "\(.pid):\(.comm) \($t) \(.total)"' intervals.json |
-		sort -k1,1 -k2,2n | awk '{ last[$1] = $3 } END { for (key in last) print key, last[key] }' | sort)" \
+		sort -k1,1 -k2,2n | tac | sort -su -k1,1 | awk '{ print $1, $3 }' | sort)" \
 		"$(sed 's/.*comm="\([^"]*\)".*process="\([0-9]*\)".* \([0-9.e+]*\)$/\2:\1 \3/' lines | sort)"
 }

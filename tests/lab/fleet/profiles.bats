@@ -33,7 +33,7 @@ setup() {
 }
 
 without_services() {
-	sed 's/^[^;]*;//' | awk '{ n = $NF; sub(/ [0-9]+$/, ""); sum[$0] += n } END { for (stack in sum) print stack, sum[stack] }' | sort
+	sed 's/^[^;]*;//' | sum_stacks
 }
 
 @test "a receiver that checks each field has the stacks of the report, from both" {
@@ -51,9 +51,9 @@ without_services() {
 		# protoc prints a field that the messages do not have by its number.
 		run ! grep -qE '^ *[0-9]+( \{|:)' text
 		# The first profile of each resource has samples, the second their weight.
-		awk '/^    profiles \{/ { profile++ } /^  scope_profiles/ { profile = 0 } /^        values:/ && profile == 1 { sum += $2 } END { print sum }' text >>sums
+		awk -f "$BATS_TEST_DIRNAME/first_profile.awk" text >>sums
 	done
-	same "$(weight <want)" "$(awk '{ n += $1 } END { print n }' sums)"
+	same "$(weight <want)" "$(sum_field 1 <sums)"
 }
 
 @test "npm's pprof reader has the same samples for each innermost function" {
@@ -61,6 +61,6 @@ without_services() {
 	[ -d "$modules/node_modules/pprof-format" ] || npm install --prefix "$modules" --no-audit --no-fund pprof-format@2.2.1 >npm.log 2>&1 ||
 		fail "$(tail -n 5 npm.log)"
 	NODE_PATH=$modules/node_modules node "$BATS_TEST_DIRNAME/pprof_sums.cjs" server/*.ingest | sort >got-npm
-	awk '{ n = $NF; sub(/ [0-9]+$/, ""); sub(/.*;/, ""); sum[$0] += n } END { for (name in sum) print name, sum[name] }' want | sort >want-npm
+	sed 's/.*;//' want | sum_stacks >want-npm
 	diff want-npm got-npm
 }

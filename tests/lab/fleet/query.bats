@@ -29,15 +29,10 @@ teardown() {
 	end_background
 }
 
-# times COUNT - the folded stacks on stdin, each so many times as often
-times() {
-	awk -v count="$1" '{ n = $NF; sub(/ [0-9]+$/, ""); print $0, n * count }'
-}
-
 @test "folded stacks of one host, and of all, are those of the report" {
 	same "$(ebprec report -q --folded -i m.data)" "$(ebprec query --from "$database" --host 'db-.*' --folded)"
-	same "$(ebprec report -q --folded -i m.data | times 3)" "$(ebprec query --from "$database" --folded)"
-	same "$(ebprec report -q --folded -i m.data | times 2)" "$(ebprec query --from "$database" --host '!^db' --folded)"
+	same "$(ebprec report -q --folded -i m.data | multiply_stacks 3)" "$(ebprec query --from "$database" --folded)"
+	same "$(ebprec report -q --folded -i m.data | multiply_stacks 2)" "$(ebprec query --from "$database" --host '!^db' --folded)"
 	same "$(ebprec report -q --folded --weight period -i m.data)" \
 		"$(ebprec query --from "$database" --host db-1 --weight period --folded)"
 }

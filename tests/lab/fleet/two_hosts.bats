@@ -9,7 +9,7 @@ load servers
 setup() {
 	need_bpf
 	cd "$BATS_TEST_TMPDIR" || return
-	root=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts)
+	root=$(cgroup2_root)
 	[ -n "$root" ] || skip "needs cgroups of version 2"
 	bridge=ebp$$
 	bridge=${bridge:0:12}

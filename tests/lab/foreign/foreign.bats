@@ -101,7 +101,7 @@ samples() {
 
 # stats FILE - the same by perf's statistics
 stats() {
-	perf report -f --stats -i "$1" 2>/dev/null | awk '$1 == "SAMPLE" && $2 == "events:" { print $3; exit }'
+	perf report -f --stats -i "$1" 2>/dev/null | pick_fields 1 SAMPLE 3 | head -n 1
 }
 
 # counts FILE WANT GOT - fails with the counts of perf and ebprec when they differ
@@ -153,14 +153,15 @@ script_lines() {
 	script_lines ebprec script -q -i group.data >got
 	same "$(cat want)" "$(cat got)"
 	for event in cpu-clock page-faults; do
-		same "$(awk -v e=$event: '$5 == e { n++; p += $4 } END { print n + 0, p + 0 }' want)" \
+		pick_fields 5 $event: 4 <want >periods
+		same "$(wc -l <periods) $(sum_field 1 <periods)" \
 			"$(for weight in samples period; do
 				ebprec report -q --folded --event $event --weight $weight group.data 2>/dev/null |
 					weight
 			done | xargs)"
 	done
 	# From the middle on: a count of before is not printed again, and not in a slice written to a file either.
-	from=$(awk '{ t[NR] = $3 } END { sub(":", "", t[int(NR / 2) + 1]); print t[int(NR / 2) + 1] }' want)
+	from=$(sed -n "$(($(wc -l <want) / 2 + 1))p" want | awk '{ print $3 }' | tr -d :)
 	script_lines perf script -f --time "$from," -i group.data >want
 	script_lines ebprec script -q --time "$from," -i group.data >got
 	same "$(cat want)" "$(cat got)"
@@ -184,7 +185,7 @@ script_lines() {
 		tries $kind "0 1" ebprec metrics $kind.data
 		tries $kind "0 1" ebprec marks $kind.data
 		tries $kind "0 1" ebprec report --of syscalls $kind.data
-		pid=$(perf script -f -F pid -i $kind.data 2>/dev/null | awk '$1 > 0 { print $1; exit }')
+		pid=$(perf script -f -F pid -i $kind.data 2>/dev/null | grep -m 1 -o '[1-9][0-9]*' || true)
 		[ -z "$pid" ] || tries $kind 0 ebprec report --process "$pid" $kind.data
 		tries $kind 1 ebprec report --process 4194303 $kind.data
 	done
@@ -222,11 +223,11 @@ script_lines() {
 
 @test "exports, comparison, merging and copies answer for every kind" {
 	for kind in $kinds; do
-		for form in $(ebprec export --list | awk '!/ a folder / { print $1 }'); do
+		for form in $(ebprec export --list | grep -v ' a folder ' | awk '{ print $1 }'); do
 			tries $kind 0 ebprec export --to $form -o exported -i $kind.data
 		done
-		ebprec export -q --raw -o exported -i $kind.data
-		counts $kind.data "$(samples $kind.data)" "$(samples exported)"
+		ebprec export -q --raw -o raw-again.data -i $kind.data
+		counts $kind.data "$(samples $kind.data)" "$(samples raw-again.data)"
 		tries $kind "0" ebprec diff $kind.data $kind.data
 		tries $kind "0 1" ebprec merge -o merged.data $kind.data $kind.data
 		tries $kind "0 1" ebprec bundle -o bundled.data -i $kind.data

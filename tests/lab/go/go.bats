@@ -23,7 +23,7 @@ setup() {
 # percent FUNCTION - its total share, as an integer
 percent() {
 	ebprec report -q --dso shares -i go.data 2>/dev/null |
-		awk -v f="$1" '$NF == f { sub(/\..*/, "", $2); print $2 }'
+		pick_fields NF "$1" 2 | sed 's/\..*//'
 }
 
 @test "tables are the same as .debug_frame and .symtab" {
@@ -66,7 +66,7 @@ percent() {
 
 # lines_of FILE - the lines of what is in the file addresses, by the table of FILE.
 lines_of() {
-	chains --go "$1" <addresses | awk 'NR % 3 == 2'
+	chains --go "$1" <addresses | each_nth 3 2
 }
 
 @test "lines of a stripped program are those of go tool addr2line" {
@@ -75,9 +75,9 @@ lines_of() {
 	for pair in "shares stripped" "renamed stripped_pie"; do
 		read -r full bare <<<"$pair"
 		# The first bytes of each function, and some further in: some are in the next one, or in none.
-		go tool nm -type "$full" | awk '$2 == "T" || $2 == "t" { print $1 }' | sort |
-			perl -ne '$a = hex; printf "0x%x\n", $a + $_ for 0, 1, 5, 17, 60' >addresses
-		go tool addr2line "$full" <addresses | awk 'NR % 2 == 0' | sed 's/^:-1$\|^?:0$/??:0/' >theirs
+		go tool nm -type "$full" | grep -i ' t ' | awk '{ print $1 }' | sort |
+			perl "$BATS_TEST_DIRNAME/further_in.pl" >addresses
+		go tool addr2line "$full" <addresses | each_nth 2 | sed 's/^:-1$\|^?:0$/??:0/' >theirs
 		[ "$(grep -vc '^??' theirs)" -gt 5000 ] || fail "$full: $(head theirs)"
 		lines_of "$full" | cmp - theirs
 		lines_of "$bare" | cmp - theirs

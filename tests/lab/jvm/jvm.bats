@@ -44,14 +44,12 @@ start_work() { # HOME SECONDS OPTION...
 
 # Methods of stacks from jstack, outermost first, of the threads that begin with a name: NAME;CLASS.METHOD;...
 of_jstack() {
-	awk '/^"/ { split($0, q, "\""); name = q[2]; stack = "" }
-		/^\tat / { sub(/^\tat /, ""); sub(/\(.*/, ""); sub(/^[a-z.]*[@0-9.]*\//, ""); stack = ";" $0 stack }
-		/^$/ && stack { print name stack; stack = "" }' "$@" | sort -u
+	awk -f "$BATS_TEST_DIRNAME/stacks_of_jstack.awk" "$@" | sort -u
 }
 
 # The same of a folded report by thread: the frames that are Java's.
 of_folded() {
-	sed 's/ [0-9]*$//' | awk -F ';' '{ s = $1; for (i = 2; i <= NF; i++) if ($i ~ /^java::/) { sub(/^java::/, "", $i); sub(/ \(.*/, "", $i); s = s ";" $i } print s }' | sort -u
+	sed 's/ [0-9]*$//' | awk -f "$BATS_TEST_DIRNAME/java_frames.awk" | sort -u
 }
 
 @test "shares of methods are those of the program's clock and of JFR, whatever compiled them" {

@@ -67,8 +67,10 @@ all_complete() {
 
 # has_share FILE FUNCTION PERCENT - so much of the time of its programs' samples is in or below it, give or take a tenth of all
 has_share() {
-	folded "$1" | awk -v f="$2" -v want="$3" '{ all += $NF } index(";" $0, ";" f) { n += $NF }
-		END { got = all ? 100 * n / all : 0; if (got < want - 10 || got > want + 10) { print f ": " got " % of " all; exit 1 } }' >&2
+	local part all
+	read -r part all < <(folded "$1" | part_of_weight "(^|;)$2")
+	[ "$all" -gt 0 ] || fail "no samples"
+	numbers_hold "(100 * $part / $all - $3 | fabs) <= 10" || fail "$2: $part of $all"
 }
 
 @test "a program of C++ has its shares, through virtual calls, the library's sort and exceptions, and complete stacks" {

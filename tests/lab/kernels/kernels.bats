@@ -100,7 +100,7 @@ shared() {
 
 @test "kernel frames have the names of the kernel that ran" {
 	folded short.data | grep ';do_syscall_64;' >/dev/null
-	folded short.data | awk '/do_execveat_common/ { n++ } END { exit !n }'
+	folded short.data | grep do_execveat_common >/dev/null
 }
 
 @test "a trampoline of ftrace that is made during a recording has its name, its caller and its callee" {
@@ -157,11 +157,9 @@ shared() {
 	grep -qx '  any *no' "$BATS_TEST_TMPDIR/info"
 	ms=$(($(account clock.data duration_ns) / 1000000))
 	[ $ms -ge 1000 ] && [ $ms -lt 600000 ] || fail "$ms ms"
-	perf script -F time -i clock.data 2>/dev/null | tr -d ': ' | awk -v most=$ms '
-		!first { first = $1 }
-		$1 < last { print $1 " after " last; exit 1 }
-		{ last = $1 }
-		END { if (!first || last - first > most / 1000 + 1) { print first ".." last; exit 1 } }'
+	perf script -F time -i clock.data 2>/dev/null | tr -d ': ' >"$BATS_TEST_TMPDIR/times"
+	sort -c -g "$BATS_TEST_TMPDIR/times"
+	numbers_hold "$(tail -n 1 "$BATS_TEST_TMPDIR/times") - $(head -n 1 "$BATS_TEST_TMPDIR/times") <= $ms / 1000 + 1"
 }
 
 @test "perf opens all captures" {

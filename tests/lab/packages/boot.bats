@@ -36,7 +36,7 @@ make_disk() {
 setup() { cd "$OUT" || return; }
 
 # of_status NAME - a field of the recorder's /proc/PID/status
-of_status() { awk -v name="$1:" '$1 == name { print $2 }' status; }
+of_status() { pick_fields 1 "$1:" 2 <status; }
 
 @test "it does not start by itself; asked, it is active once it is ready" {
 	same disabled "$(cat enabled)"
@@ -56,7 +56,7 @@ of_status() { awk -v name="$1:" '$1 == name { print $2 }' status; }
 	same "" "$(grep -xE 'vda|mem|kmsg|port' devices || true)"
 	same "AF_NETLINK AF_UNIX" "$(tr ' ' '\n' <families | sort | xargs)"
 	same $((1 << 30)) "$(cat memory_max)"
-	awk '/Overall exposure level/ { for (i = 1; i <= NF; i++) if ($i ~ /^[0-9.]+$/) { found = 1; exit !($i <= 2.7) } } END { if (!found) exit 1 }' exposure ||
+	numbers_hold "$(grep 'Overall exposure level' exposure | grep -oE '[0-9]+\.[0-9]+' | head -n 1) <= 2.7" ||
 		fail "$(tail -n 1 exposure)"
 }
 

@@ -46,11 +46,11 @@ was_restarted() { [ "$(property NRestarts)" -ge "$1" ] && is_active; }
 	main=$(property MainPID)
 	inside cat "/proc/$main/status" >"$BATS_TEST_TMPDIR/status"
 	uid=$(inside id -u ebprec)
-	same "$uid" "$(awk '/^Uid:/ { print $2 }' "$BATS_TEST_TMPDIR/status")"
+	same "$uid" "$(pick_fields 1 Uid: 2 <"$BATS_TEST_TMPDIR/status")"
 	# DAC_READ_SEARCH, SYS_PTRACE, SYSLOG, PERFMON, BPF, CHECKPOINT_RESTORE, and no PERFMON once it records
-	same 000001c400080004 "$(awk '/^CapBnd:/ { print $2 }' "$BATS_TEST_TMPDIR/status")"
-	same 0000018400080004 "$(awk '/^CapPrm:/ { print $2 }' "$BATS_TEST_TMPDIR/status")"
-	same 1 "$(awk '/^NoNewPrivs:/ { print $2 }' "$BATS_TEST_TMPDIR/status")"
+	same 000001c400080004 "$(pick_fields 1 CapBnd: 2 <"$BATS_TEST_TMPDIR/status")"
+	same 0000018400080004 "$(pick_fields 1 CapPrm: 2 <"$BATS_TEST_TMPDIR/status")"
+	same 1 "$(pick_fields 1 NoNewPrivs: 2 <"$BATS_TEST_TMPDIR/status")"
 	run inside nsenter -t "$main" -m touch /usr/x
 	contains "$output" "Read-only file system"
 }

@@ -36,7 +36,7 @@ setup() {
 	need_perf
 	cd "$BATS_FILE_TMPDIR" || return
 	[ "$(grep -c ^count truth)" -ge 4 ] || fail "$(cat truth err)"
-	pid=$(awk '/^count/ { print $2; exit }' truth)
+	pid=$(pick_fields 1 count 2 <truth | head -n 1)
 	same 0 "$(account s.data lost rows)"
 }
 
@@ -54,17 +54,16 @@ ours() {
 
 @test "strace -c has the same counts" {
 	for name in getppid clock_nanosleep getuid; do
-		same "$name $(awk -v "name=$name" '$NF == name { print $4; exit }' strace.txt)" "$name $(ours $name)"
+		same "$name $(strace_counts <strace.txt | pick_fields 3 "$name" 1 | head -n 1)" "$name $(ours $name)"
 	done
 }
 
 # A summary a thread; the sum over those of the program.  Alone, too, it sometimes has 7867 to 7889 of the 7919
 # calls that the program made, and reports no loss of its rings: never more than ours, and 2 % less at most.
 @test "perf trace -s has nearly the same counts, never more" {
-	pid=$(awk '/^count/ { print $2; exit }' traced)
+	pid=$(pick_fields 1 count 2 <traced | head -n 1)
 	for name in getppid clock_nanosleep getuid; do
-		want=$(awk -v "name=$name" '/, [0-9]+ events, / { mine = $1 == "calls" } mine && $1 == name { n += $2 }
-			END { print n + 0 }' trace.txt)
+		want=$(awk -v comm=calls -v name="$name" -f "$BATS_TEST_DIRNAME/calls_of_comm.awk" trace.txt)
 		[ "$want" -gt 0 ] || fail "$(cat trace.txt err)"
 		got=$(ours "$name")
 		[ "$got" -ge "$want" ] && [ $((got * 98 / 100)) -le "$want" ] || fail "$name: $want, ours $got"
@@ -73,14 +72,14 @@ ours() {
 
 # Its counts do not go through a ring.
 @test "perf stat has exactly the same counts" {
-	pid=$(awk '/^count/ { print $2; exit }' stated)
+	pid=$(pick_fields 1 count 2 <stated | head -n 1)
 	for name in getppid clock_nanosleep getuid; do
-		same "$name $(awk -F , -v "name=$name" '$3 ~ "sys_exit_" name "$" { print $1 }' stat.txt)" "$name $(ours "$name")"
+		same "$name $(grep -E "^([^,]*,){2}[^,]*sys_exit_$name(,|$)" stat.txt | cut -d, -f1)" "$name $(ours "$name")"
 	done
 }
 
 @test "syscount has the same count of the process's calls" {
-	want=$(awk -v "pid=$pid" '$1 == pid { print $NF }' syscount.txt)
+	want=$(pick_fields 1 "$pid" NF <syscount.txt)
 	[ -n "$want" ] || fail "$(cat syscount.txt syscount.err)"
 	got=$(field s.data syscalls '' count --pid "$pid" --by process)
 	# It counts what begins or what returns: exit_group and exit do not.

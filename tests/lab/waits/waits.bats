@@ -24,7 +24,7 @@ setup_file() {
 	waits --mixed 5 cold <in >truth 3>&- &
 	exec 9>in
 	until grep -q child truth; do sleep 0.05; done
-	child=$(awk '/^child/ { print $2 }' truth)
+	child=$(pick_fields 1 child 2 <truth)
 	tools=()
 	for tool in "offcputime -p $child --stack-storage-size 16384" "runqlat -p $child" \
 		"cpudist -p $child" "wakeuptime -p $child"; do
@@ -49,20 +49,20 @@ setup() {
 	need_bpf
 	need_perf
 	cd "$BATS_FILE_TMPDIR" || return
-	time=$(awk '/^time/ { print $2 }' truth)
-	pid=$(awk '/^child/ { print $2 }' truth)
+	time=$(pick_fields 1 time 2 <truth)
+	pid=$(pick_fields 1 child 2 <truth)
 	ebprec sched --json --pid "$pid" --time ",$time" w.data >ours.json 2>ours.err
 }
 
 # near NAME WANT GOT [PERCENT] - GOT is WANT to within so much (2)
 near() {
 	printf '%s: %s, ours %s\n' "$1" "$2" "$3" >&2
-	perl -e 'exit !($ARGV[0] > 0 && abs($ARGV[1] - $ARGV[0]) <= $ARGV[2] / 100 * $ARGV[0])' "$2" "$3" "${4:-2}"
+	numbers_hold "$2 > 0 and ($3 - $2 | fabs) <= ${4:-2} / 100 * $2"
 }
 
 # sum FILE - of the counts of a histogram as runqlat and cpudist print it
 sum() {
-	awk '/->/ { n += $5 } END { print n + 0 }' "$1"
+	grep -e '->' "$1" | sum_field 5
 }
 
 # ours KEYS - a number of ours.json
@@ -93,14 +93,14 @@ off() {
 
 @test "offcputime has the same time off the CPU" {
 	# The last line of each stack is its microseconds.
-	theirs=$(awk '/^ +[0-9]+$/ { us += $1 } END { printf "%.0f\n", us * 1000 }' offcputime.txt)
+	theirs=$(($(grep -E '^ +[0-9]+$' offcputime.txt | sum_field 1) * 1000))
 	near "ns off the CPU" "$theirs" "$(off)"
 }
 
 @test "schedstat and wakeuptime have the same time in the run queue, and until wakeups" {
-	waited=$(awk '/^thread/ { ns += $6 } END { printf "%.0f\n", ns }' truth)
+	waited=$(pick_fields 1 thread 6 <truth | sum_field 1)
 	near "ns in the run queue" "$waited" "$(ours run_queue_latency total_ns)"
-	theirs=$(awk '/^\t?[ \t]*[0-9]+$/ { us += $1 } END { printf "%.0f\n", us * 1000 }' wakeuptime.txt)
+	theirs=$(($(grep -E '^\s*[0-9]+$' wakeuptime.txt | sum_field 1) * 1000))
 	blocked=$(($(off) - $(ours run_queue_latency total_ns)))
 	# On a machine that others use it misses some of what the kernel and offcputime have.
 	[ "$theirs" -le $((blocked * 102 / 100)) ] && [ "$theirs" -ge $((blocked / 2)) ] ||

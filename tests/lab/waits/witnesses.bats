@@ -66,8 +66,7 @@ setup() {
 	while read -r count errors name; do
 		same "$name $count $errors" "$name $(field w.data syscalls "syscall=$name (32-bit)" count --pid "$pid" --by syscall) $(field w.data syscalls "syscall=$name (32-bit)" errors --pid "$pid" --by syscall)"
 		n=$((n + 1))
-	done < <(awk '/32 bit mode/ { mine = 1 } mine && $1 ~ /^[0-9.]+$/ && $NF != "total" { print $4, (NF == 6 ? $5 : 0), $NF }' strace.txt |
-		grep -v '_group\|execve')
+	done < <(sed -n '/32 bit mode/,$p' strace.txt | strace_counts | grep -v '_group\|execve\| total$')
 	[ "$n" -ge 8 ] || fail "$(cat strace.txt)"
 	same 307 "$(field w.data syscalls "syscall=getppid (32-bit)" count --pid "$pid" --by syscall)"
 	[ "$(field w.data syscalls "syscall=access (32-bit)" errors --pid "$pid" --by syscall)" -ge 101 ]
@@ -79,19 +78,17 @@ setup() {
 	got=$(ebprec metrics block -i w.data --json --by process,disk |
 		jq -r '[.tables[0].rows[] | select(.comm | test("^(fio|iou-)"))] | "\(map(.write_ios) | add) \(map(.write_bytes) | add)"')
 	# perf counts for the thread that hands a request to the device, which may be a kernel thread.
-	read -r ios bytes < <(perf script -f -i perf.data -F comm,trace 2>/dev/null |
-		awk '{ for (i = 1; i <= NF; i++) if ($i == "12288") { n++; b += 12288 } } END { print n + 0, b + 0 }')
+	ios=$(perf script -f -i perf.data -F comm,trace 2>/dev/null | grep -cw 12288)
 	[ "$ios" -ge 101 ] || fail "perf saw $ios"
 	# fio may have what the file system writes for it besides.
 	read -r n b <<<"$got"
 	[ "$n" -ge 101 ] && [ "$b" -ge $((101 * 12288)) ] || fail "want 101 of 12288 bytes, got $got"
-	paste -d' ' disk0 disk1 | awk '{ h = NF / 2; print $(h + 8) - $8, ($(h + 10) - $10) * 512 }' >grew
-	read -r all_n all_b <grew
+	read -r all_n all_b < <(written_between disk0 disk1)
 	[ "$n" -le "$all_n" ] && [ "$b" -le "$all_b" ] || fail "$got, but the disk had $all_n $all_b"
 }
 
 @test "block: no more requests than biolatency has" {
-	all=$(awk '$2 == "->" { n += $5 } END { print n + 0 }' biolatency.txt)
+	all=$(pick_fields 2 '->' 5 <biolatency.txt | sum_field 1)
 	got=$(field w.data block_ops '' ios --by disk)
 	[ "$got" -ge 101 ] || [ "$(cat disk)" = none ] || fail "only $got"
 	# It does not count requests whose end the kernel does not report.
@@ -119,7 +116,7 @@ setup() {
 
 @test "tcp: each change of state that tcpstates saw of these connections" {
 	while read -r _ _ _ port; do
-		stood=$(awk -v "port=$port" '$7 == port && $8 == "SYN_SENT" && $10 == "ESTABLISHED"' tcpstates.txt | wc -l)
+		stood=$(pick_fields 7 "$port" 8 10 <tcpstates.txt | grep -c '^SYN_SENT ESTABLISHED$')
 		[ "$stood" -gt 0 ] || fail "$(cat tcpstates.txt tcpstates.err)"
 		same "$port $stood" "$port $(ebprec metrics tcp_connects -i w.data --csv | grep -c ",$port,[^,]*,ok$")"
 	done <connections

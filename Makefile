@@ -320,7 +320,7 @@ check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root an
 	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats
 
 check-faults: all tests			## disks that fail, CPUs that go, 10,000 processes: minutes; needs root and BPF
-	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/lab/faults/faults.bats tests/lab/faults/calls.bats
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/live/hangs.bats tests/lab/faults
 
 check-memory: all tests			## does the recorder's memory stand still? new programs, new files; 12 minutes; root and BPF
 	$(Q)scripts/check-memory.sh $(O)

@@ -5,8 +5,8 @@
 #
 # Suites behind --beside run at the same time as those that follow, and are shown when they are waited
 # for: at --wait in place of a suite, or at the end.  BUILD_DIR may come again between suites: those
-# behind it run there.  The files of e2e run E2E_LANES (default: a CPU each) at a time.  Live tests mostly wait:
-# their files run LIVE_LANES (default: one more than CPUs) at a time, and then those with "# runs alone: WHY" one by one.
+# behind it run there.  The files of e2e run E2E_LANES (default: a CPU each) at a time.  Files
+# of live with a line "# runs beside others: WHY" run LIVE_LANES (default: a CPU each) at a time, the others then one by one.
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
@@ -131,8 +131,9 @@ run_lanes() {
 
 run_live() {
 	# shellcheck disable=SC2046 # names without blanks
-	run_lanes "${LIVE_LANES:-$(($(nproc) + 1))}" $(grep -L '^# runs alone: ' tests/live/*.bats || :)
-	for file in $(grep -l '^# runs alone: ' tests/live/*.bats || :); do run_bats_file "$file"; done
+	run_lanes "${LIVE_LANES:-$(nproc)}" $(grep -l '^# runs beside others: ' tests/live/*.bats)
+	# shellcheck disable=SC2013 # names without blanks
+	for file in $(grep -L '^# runs beside others: ' tests/live/*.bats); do run_bats_file "$file"; done
 }
 
 # end_early WHAT - WHAT did not come to its end, which is a failure

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# runs alone: it looks at the names of all programs that are recorded, and those of interpreters come with the recording
+# It runs alone: it looks at the names of all programs that are recorded, and those of interpreters come with the recording
 # A report of a bundled capture is the same elsewhere, byte for byte, as on the machine that recorded it.
 
 # shellcheck source=tests/lib/helper.bash

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # How programs were called is in the capture, also of those that lived for a moment.
 # shellcheck disable=SC2016 # for sh and python3
+# runs beside others: names do not depend on time
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Ids of containers, which cgroups carry in their names.
+# runs beside others: names do not depend on time
 
 load ../lib/helper
 

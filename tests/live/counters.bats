@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Counters against /proc: of a stopped process exactly, of the machine between two looks at /proc from
 # outside of the recording and two from inside.
+# runs beside others: what it compares with /proc lies between two looks at it
 
 load ../lib/helper
 load ../lib/metrics

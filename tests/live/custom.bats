@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # A BPF object of the user's own: the example of the documentation, and objects that are none.
+# runs beside others: it counts what one program does
 
 load ../lib/helper
 load ../lib/metrics

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # ebprec doctor on this machine, and with things taken away from it.
+# runs beside others: it reads messages
 
 # shellcheck disable=SC2016 # what is in single quotes is for another shell
 # shellcheck source=tests/lib/helper.bash

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Stack copies that perf recorded (--call-graph dwarf), unwound by us and by perf.
+# runs beside others: it compares what two programs print of one file
 
 load ../lib/helper
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# runs alone: its perf asks the kernel for build-ids, which then stand in the files of any other perf
+# It runs alone: its perf asks the kernel for build-ids, which then stand in the files of any other perf
 # `ebprec report --folded` of perf's own files against `perf script`, line by line
 load ../lib/helper
 

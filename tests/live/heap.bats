@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# runs alone: its probes are in the C library of all programs
+# It runs alone: its probes are in the C library of all programs
 # Memory that a program gets and forgets, each block of it, against what valgrind finds.
 
 load ../lib/helper

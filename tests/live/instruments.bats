@@ -3,6 +3,7 @@
 # Counts of the instruments against the kernel's own.  The machine does other things meanwhile: a count of
 # all CPUs must lie between the difference of two looks at /proc inside of the recording and that of two
 # outside of it.
+# runs beside others: what it compares with /proc lies between two looks at it
 
 load ../lib/helper
 load ../lib/metrics

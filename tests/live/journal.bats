@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # ebprec record --with journal: lines that arrived while it was recorded are marks of the capture.
+# runs beside others: it reads lines and their times
 
 load ../lib/helper
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Methods of Java have their names, in samples and in waits, without an option of the JVM.  More of it: make check-jvm.
 
 load ../lib/helper

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Memory of the kernel, each allocation of a program that opens a known number of files.
+# runs beside others: it counts what one program does
 
 load ../lib/helper
 load ../lib/metrics

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # ebprec record --list: the instruments that it lists as possible here can be recorded.
+# runs beside others: it reads messages
 
 load ../lib/helper
 

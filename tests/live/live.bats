@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Tables as they fill, without a capture.
+# runs beside others: it waits for tables
 
 load ../lib/helper
 

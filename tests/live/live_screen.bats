@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # `ebprec live` on a terminal, which tmux is; and its tables without one.
+# runs beside others: it waits for what a terminal shows
 
 load ../lib/helper
 

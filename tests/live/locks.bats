@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Locks by name, with the threads that held them and for how long, against a program that measures that itself.
+# runs beside others: the program measures itself how long it holds a lock
 load ../lib/helper
 load ../lib/metrics
 

@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Frames of Ruby's and PHP's form that a program made up: right ones have their names, with any fault there is a reason and none.
 
 load ../lib/helper

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Marks of programs, by ebprec-mark.h and by probes, as they were made.
+# runs beside others: marks are counted, and their times are between two looks at the clock
 
 load ../lib/helper
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# runs alone: new programs need their tables at once, of a recorder that gets a CPU
+# It runs alone: new programs need their tables at once, of a recorder that gets a CPU
 # A short form of `make check-mixed`, which asks for 99.5 % of more samples.
 load ../lib/helper
 

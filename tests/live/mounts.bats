@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Programs of other mount namespaces have their names when all that is left are the layers.
+# runs beside others: names and build-ids do not depend on time
 
 load ../lib/helper
 

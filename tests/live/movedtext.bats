@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Code that a program laid on memory of its own, for large pages, is the file's where it is the same.
+# runs beside others: names do not depend on time
 
 load ../lib/helper
 

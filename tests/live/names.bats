@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Our names for the places of a real recording, kernel and vdso too, are those of perf script.
+# runs beside others: it compares what two programs print of one file
 
 load ../lib/helper
 

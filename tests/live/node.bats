@@ -1,6 +1,5 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# bats file_tags=parallel
 # Functions of JavaScript have their names without an option of node, in samples and in waits.
 
 load ../lib/helper

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # ebprec report against perf report: self and total of each function, on recordings of every kind;
 # and parts that add up to the capture.
+# runs beside others: it compares what two programs print of one file
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # A recording of this machine, read by stock perf: the same words as for its plain rewrite.
 # shellcheck disable=SC2154 # run sets stderr
+# runs beside others: it compares what two programs print of one file
 
 load ../lib/helper
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Recording inside a pid namespace: its processes by their own ids, all others as one.
+# runs beside others: it compares two recordings of the same seconds
 
 # shellcheck disable=SC2016 # what is in single quotes is for another shell
 # shellcheck source=tests/lib/helper.bash

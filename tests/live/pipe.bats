@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # `record -o -`: what goes through a pipe is a capture for us and a pipe's file for perf.
+# runs beside others: it compares a pipe with a file
 
 load ../lib/helper
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # The lines about stack quality and names at the end of a report, with the advice for that program and recorder.
+# runs beside others: it reads notes
 load ../lib/helper
 
 setup_file() {

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # Truncated stacks have a reason, the file and the advice that would mend them; and code made at run time.
+# runs beside others: it reads notes
 load ../lib/helper
 
 setup_file() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# runs alone: it holds rates and shares of time to what was asked for
+# It runs alone: it holds rates and shares of time to what was asked for
 # Recordings agree with what the programs did: shares of time, switches, marks, processes, losses.
 
 # shellcheck disable=SC2016,SC2154 # run sets stderr; what is in single quotes is for another shell

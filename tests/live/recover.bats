@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # A recorder that is killed leaves a file that can be read as it is, and that recover completes.
+# runs beside others: it waits for a recorder that it kills
 
 load ../lib/helper
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # The rights that a recorder keeps while it records, and the owner of its files.
+# runs beside others: rights and owners do not depend on time
 
 # shellcheck disable=SC2016 # what is in single quotes is for another shell
 # shellcheck source=tests/lib/helper.bash

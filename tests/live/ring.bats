@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # The last part of a recording, held in memory; files one after the other; a limit of size.
+# runs beside others: it waits for files, and looks at their sizes and order
 
 load ../lib/helper
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# runs alone: it holds times of threads to those that the kernel counted
+# It runs alone: it holds times of threads to those that the kernel counted
 # Where threads spent their time, against what the kernel and perf counted.
 
 load ../lib/helper

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # System calls in known numbers, and as strace counted them in the same run.
+# runs beside others: it counts what one program does
 
 load ../lib/helper
 load ../lib/metrics

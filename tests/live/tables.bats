@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# runs alone: it starts a thousand programs a second, and the kernel counts runs of the sampler
+# It runs alone: it starts a thousand programs a second, and the kernel counts runs of the sampler
 # The recorder when unwinding gets hard: no room, broken files, files that change, many programs.
 # It survives, and every sample and every stack is accounted for.
 load ../lib/helper

@@ -1,6 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # User stacks as they are walked in BPF, against eu-stack on the same programs, stopped.
+# runs beside others: its programs stand still, and their stacks are those of eu-stack
 load ../lib/helper
 
 setup_file() {

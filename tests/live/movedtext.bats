@@ -24,13 +24,21 @@ its_own() {
 	[ "$(grep -c ' spin_long .*movetext)' perf.txt)" -ge "$long" ] || fail "perf: $(sort perf.txt | uniq -c | sort -n | tail -5)"
 }
 
-# records OPTIONS... - of movetext that runs, for half a second or, where it gets little of a CPU, longer
+# has_run_since NS - process $pid has had 0.3 s of CPU time more
+has_run_since() {
+	[ $(($(cut -d ' ' -f 1 "/proc/$pid/schedstat") - $1)) -ge 300000000 ]
+}
+
+# records OPTIONS... - process $pid, which computes, until it has had enough of a CPU
 records() {
-	local seconds
-	for seconds in 0.5 2 8; do
-		ebprec record -q -F 999 -d $seconds -o x.data "$@"
-		[ "$(ebprec report -q --folded --comm movetext -i x.data | weight)" -lt 100 ] || break
-	done
+	local recorder
+	rm -f x.data
+	ebprec record -q -F 999 -o x.data "$@" 3>&- &
+	recorder=$!
+	await has_samples x.data
+	await has_run_since "$(cut -d ' ' -f 1 "/proc/$pid/schedstat")"
+	kill -INT $recorder
+	wait $recorder
 }
 
 @test "a program that moves its code while it is recorded has its names" {

@@ -23,14 +23,11 @@ long=$'+\033]0;title\007 \xe2\x80\xaa\xe2\x81\xa9\x85\xed\xa0\x80\t"quoted", \xe
 # shows FORM COMMAND... - what it prints is printable in a pipe and on a terminal, and so are its messages; FORM: of
 # printable.pl, "text" is none
 shows() {
-	local form=$1 word line=
+	local form=$1 line
 	shift
 	[ "$form" != text ] || form=
 	"$@" >pipe 2>messages || [ -s messages ] || fail "$*: failed without a word"
-	for word; do
-		printf -v word %q "$word"
-		line+=" $word"
-	done
+	line=$(printf ' %q' "$@")
 	timeout 20 script -qec "stty cols 300; $line 2>messages.terminal" /dev/null </dev/null >terminal || true
 	# shellcheck disable=SC2086 # words
 	printable --output pipe --output terminal --messages messages --messages messages.terminal \

@@ -193,7 +193,7 @@ static void draw_title(const struct screen *s, const struct draw_facts *facts)
 	clock_text(facts, shown_end(s) * SECOND_NS, end);
 	attron(A_REVERSE);
 	mvhline(0, 0, ' ', COLS);
-	put_line(0, " ebprec live  %s by %s  %u s to %s%s%s%s%s%s", screen_measure_name(s->measure),
+	put_line(0, " ebprec live  %s by %s  %u s to %s%s%s%s%s%s", screen_measure_name(s),
 		 screen_by_name(s), s->window, end, s->frozen ? "  FROZEN" : "",
 		 *s->filter ? "  /" : "", s->filter, *s->filter ? "/" : "", path);
 	attroff(A_REVERSE);
@@ -388,12 +388,19 @@ static double percent_of(const struct view *v, uint64_t part)
 	return v->all ? 100 * (double)part / (double)v->all : 0;
 }
 
+static bool is_time(const char *unit)
+{
+	return !strcmp(unit, "us") || !strcmp(unit, "ns");
+}
+
 static void draw_cost(const struct screen *s, uint64_t cost, char out[24])
 {
-	if (s->measure == HISTORY_CPU)
-		snprintf(out, 24, "%" PRIu64, cost);
+	const char *unit = screen_unit(s);
+
+	if (is_time(unit))
+		snprintf(out, 24, "%.3f s", (double)cost / (*unit == 'u' ? 1e6 : 1e9));
 	else
-		snprintf(out, 24, "%.3f s", (double)cost / 1e6);
+		snprintf(out, 24, "%" PRIu64, cost);
 }
 
 /* Lines, where the terminal has them, that show how deep a row is. */
@@ -435,7 +442,7 @@ static void draw_rows(struct screen *s, int y, int end)
 		s->top = s->row - page + 1;
 	attron(A_BOLD);
 	mvprintw(y, 0, "%7s %7s %10s  %s", "self", "total",
-		 s->measure == HISTORY_CPU ? "samples" : "time",
+		 is_time(screen_unit(s)) ? "time" : screen_unit(s),
 		 s->groups && !s->step_count && s->form == VIEW_TABLE ? screen_by_name(s)
 								      : "function");
 	attroff(A_BOLD);

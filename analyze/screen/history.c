@@ -214,13 +214,13 @@ static void set_groups(struct stack_table *t, const uint32_t *map)
 
 /* Counts what the lines above the table show, of stacks whose frames have the numbers of r. */
 static int add_sums(struct history *h, struct history_second *s, const struct report *r,
-		    const uint32_t *frames, bool waits)
+		    const uint32_t *frames, enum history_measure measure)
 {
 	const struct stack_table *t = &r->stacks;
 	const char *name;
 	int err = 0;
 
-	for (size_t i = 0; waits && i < t->entry_count; i++) {
+	for (size_t i = 0; measure == HISTORY_WALL && i < t->entry_count; i++) {
 		uint32_t node = t->entries[i].key.kernel;
 
 		if (node < STACK_TABLE_FIRST_NODE)
@@ -229,16 +229,32 @@ static int add_sums(struct history *h, struct history_second *s, const struct re
 		if (!strcmp(name, "[run queue]") || !strcmp(name, "[preempted]"))
 			s->runnable_us = saturate_add(s->runnable_us, t->entries[i].period_sum);
 	}
-	for (size_t i = 0; !waits && !err && i < t->sample_count; i++)
+	for (size_t i = 0; measure == HISTORY_CPU && !err && i < t->sample_count; i++)
 		err = count_cpu(s, t->samples[i].cpu);
-	if (!waits) {
+	if (measure == HISTORY_CPU) {
 		s->sample_count += r->picked;
 		s->lost = saturate_add(s->lost, r->counts.lost_samples);
 	}
 	return err;
 }
 
-int history_add(struct history *h, struct history_second *s, struct report *r, bool waits)
+/* Of a second; off-CPU and wall have one. */
+static struct stack_table *table_of(struct history_second *s, enum history_measure measure)
+{
+	switch (measure) {
+	case HISTORY_CPU:
+		return &s->samples;
+	case HISTORY_WAKERS:
+		return &s->wakers;
+	case HISTORY_EVENT:
+		return &s->events;
+	default:
+		return &s->times;
+	}
+}
+
+int history_add(struct history *h, struct history_second *s, struct report *r,
+		enum history_measure measure)
 {
 	uint32_t *frames = NULL, *groups = NULL;
 	int err = map_functions(h, r, &frames);
@@ -246,14 +262,14 @@ int history_add(struct history *h, struct history_second *s, struct report *r, b
 	if (!err)
 		err = map_groups(h, r, &groups);
 	if (!err)
-		err = add_sums(h, s, r, frames, waits);
+		err = add_sums(h, s, r, frames, measure);
 	if (!err) {
 		set_groups(&r->stacks, groups);
 		r->stacks.sample_count = 0; /* they are counted, and not needed */
-		err = stack_table_merge(waits ? &s->times : &s->samples, &r->stacks, frames, NULL,
-					NULL);
+		err = stack_table_merge(table_of(s, measure), &r->stacks, frames, NULL, NULL);
 	}
-	s->has_times |= waits;
+	s->has_times |= measure == HISTORY_WALL;
+	s->has_wakers |= measure == HISTORY_WAKERS;
 	free(frames);
 	free(groups);
 	return err;
@@ -267,10 +283,14 @@ int history_init(struct history *h, unsigned limit_count, size_t limit_bytes)
 	return string_table_new(&h->names);
 }
 
+static const enum history_measure tables[] = { HISTORY_CPU, HISTORY_WALL, HISTORY_WAKERS,
+					       HISTORY_EVENT };
+#define TABLE_COUNT (sizeof(tables) / sizeof(tables[0]))
+
 static void second_done(struct history_second *s)
 {
-	stack_table_done(&s->samples);
-	stack_table_done(&s->times);
+	for (size_t i = 0; i < TABLE_COUNT; i++)
+		stack_table_done(table_of(s, tables[i]));
 	free(s->cpu_samples);
 }
 
@@ -304,10 +324,11 @@ struct history_second *history_second_of(struct history *h, uint64_t second)
 		return last->second == second ? last : NULL;
 	if (vec_reserve(&h->seconds, &h->capacity, h->count + 1))
 		return NULL;
-	if (stack_table_init(&fresh.samples, NULL))
-		return NULL;
-	if (stack_table_init(&fresh.times, NULL)) {
-		stack_table_done(&fresh.samples);
+	for (size_t i = 0; i < TABLE_COUNT; i++) {
+		if (!stack_table_init(table_of(&fresh, tables[i]), NULL))
+			continue;
+		while (i--)
+			stack_table_done(table_of(&fresh, tables[i]));
 		return NULL;
 	}
 	h->seconds[h->count] = fresh;
@@ -321,8 +342,8 @@ static size_t table_bytes(const struct stack_table *t)
 
 static size_t second_bytes(const struct history_second *s)
 {
-	return table_bytes(&s->samples) + table_bytes(&s->times) +
-	       s->cpu_capacity * sizeof(*s->cpu_samples) + sizeof(*s);
+	return table_bytes(&s->samples) + table_bytes(&s->times) + table_bytes(&s->wakers) +
+	       table_bytes(&s->events) + s->cpu_capacity * sizeof(*s->cpu_samples) + sizeof(*s);
 }
 
 size_t history_bytes(const struct history *h)
@@ -435,11 +456,9 @@ static int compact(struct history *h)
 	n.tasks = calloc(h->task_count + 1, sizeof(*n.tasks));
 	if (!err && (!n.frames || !n.tasks))
 		err = -ENOMEM;
-	for (size_t i = 0; !err && i < h->count; i++) {
-		err = renumber_table(&n, &h->seconds[i].samples);
-		if (!err)
-			err = renumber_table(&n, &h->seconds[i].times);
-	}
+	for (size_t i = 0; !err && i < h->count; i++)
+		for (size_t k = 0; !err && k < TABLE_COUNT; k++)
+			err = renumber_table(&n, table_of(&h->seconds[i], tables[k]));
 	free(n.frames);
 	free(n.tasks);
 	if (err) {
@@ -467,8 +486,8 @@ int history_close_second(struct history *h, struct history_second *s)
 {
 	size_t bytes;
 
-	stack_table_finish(&s->samples);
-	stack_table_finish(&s->times);
+	for (size_t i = 0; i < TABLE_COUNT; i++)
+		stack_table_finish(table_of(s, tables[i]));
 	bytes = history_bytes(h);
 	while (h->count > 1 && (h->count > h->limit_count || bytes > h->limit_bytes)) {
 		bytes -= second_bytes(&h->seconds[0]);
@@ -534,9 +553,7 @@ int history_select(const struct history *h, size_t first, size_t count,
 	for (size_t i = 0; i < h->frame_count; i++)
 		same[i] = (uint32_t)i;
 	for (size_t i = first; !err && i < first + count && i < h->count; i++)
-		err = stack_table_merge(
-			out, measure == HISTORY_CPU ? &h->seconds[i].samples : &h->seconds[i].times,
-			same, NULL, NULL);
+		err = stack_table_merge(out, table_of(&h->seconds[i], measure), same, NULL, NULL);
 	free(same);
 	stack_table_finish(out);
 	if (!err && measure == HISTORY_OFFCPU)

@@ -26,6 +26,8 @@ enum history_measure {
 	HISTORY_CPU,    /* samples of code that ran */
 	HISTORY_OFFCPU, /* microseconds that threads waited */
 	HISTORY_WALL,   /* both: the microseconds that threads lived */
+	HISTORY_WAKERS, /* as HISTORY_OFFCPU, and below each reason the stack of the thread that ended the wait */
+	HISTORY_EVENT, /* what the events of an instrument weigh */
 	HISTORY_MEASURES,
 };
 
@@ -58,7 +60,7 @@ struct history_mark {
 
 struct history_second {
 	uint64_t second; /* of the capture's clock: [second, second + 1) s */
-	struct stack_table samples, times;
+	struct stack_table samples, times, wakers, events;
 	unsigned first_part, last_part; /* the files that have it, by number */
 	uint64_t sample_count, lost;
 	uint64_t runnable_us;  /* that threads waited for a CPU, all together */
@@ -66,6 +68,7 @@ struct history_second {
 	size_t cpu_count, cpu_capacity;
 	bool has_part;  /* first_part and last_part are set */
 	bool has_times; /* switches were recorded */
+	bool has_wakers;
 };
 
 /* Read freely; embedded by the owner. */
@@ -98,10 +101,12 @@ void history_done(struct history *h);
  */
 struct history_second *history_second_of(struct history *h, uint64_t second);
 /*
- * Adds what a report counted in a part of this second: samples of the CPUs (waits false; it was made with keep_samples), or
- * the time of threads (with off_cpu and wall).  Groups of r distinguish comm, pid, tid and cgroup.  -ENOMEM, -EOVERFLOW.
+ * Adds what a report counted in a part of this second: samples of the CPUs (HISTORY_CPU; it was made with keep_samples),
+ * the time of threads (HISTORY_WALL, which has HISTORY_OFFCPU, too; with off_cpu and wall), waits with their wakers (HISTORY_WAKERS;
+ * with off_cpu and wakers) or events.  Groups of r distinguish comm, pid, tid and cgroup.  -ENOMEM, -EOVERFLOW.
  */
-int history_add(struct history *h, struct history_second *s, struct report *r, bool waits);
+int history_add(struct history *h, struct history_second *s, struct report *r,
+		enum history_measure measure);
 /* The number of a frame or task, whose texts are in the names; an old one where there is an equal one.  -ENOMEM. */
 int history_add_frame(struct history *h, const struct history_frame *frame, uint32_t *out);
 int history_add_task(struct history *h, const struct history_task *task, uint32_t *out);

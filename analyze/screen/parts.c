@@ -69,15 +69,16 @@ struct second_work {
 	struct history_second *second;
 };
 
-static int count_one(const struct second_work *w, size_t attr, bool waits)
+static int count_one(const struct second_work *w, size_t attr, enum history_measure measure)
 {
 	struct report_query query = {
 		.attr = attr,
 		.filter = w->filter,
-		.off_cpu = waits,
-		.wall = waits,
+		.off_cpu = measure == HISTORY_WALL || measure == HISTORY_WAKERS,
+		.wakers = measure == HISTORY_WAKERS,
+		.wall = measure == HISTORY_WALL,
 		.fields = GROUP_COMM | GROUP_PID | GROUP_TID | GROUP_CGROUP,
-		.keep_samples = !waits,
+		.keep_samples = measure == HISTORY_CPU,
 		.thread_count = 1,
 		.roots = w->parts->roots,
 		.namer = &w->parts->names,
@@ -91,9 +92,19 @@ static int count_one(const struct second_work *w, size_t attr, bool waits)
 		return err;
 	err = report_make(&r, &query);
 	if (!err)
-		err = history_add(w->history, w->second, &r, waits);
+		err = history_add(w->history, w->second, &r, measure);
 	report_done(&r);
 	return err;
+}
+
+static int count_event(const struct second_work *w)
+{
+	size_t attr;
+	int err = w->parts->find_event(w->parts->find_event_arg, w->capture, &attr);
+
+	if (!err)
+		err = count_one(w, attr, HISTORY_EVENT);
+	return err == -ENOENT || err == -ENODATA ? 0 : err;
 }
 
 static int count_second(const struct second_work *w)
@@ -107,12 +118,16 @@ static int count_second(const struct second_work *w)
 	w->second->last_part = w->parts->number;
 	w->second->has_part = true;
 	if (!err)
-		err = count_one(w, attr, false);
+		err = count_one(w, attr, HISTORY_CPU);
 	if (!err && !w->parts->no_switches) {
-		err = count_one(w, attr, true);
+		err = count_one(w, attr, HISTORY_WALL);
 		w->parts->no_switches = err == -ENODATA;
 	}
-	return err == -ENODATA ? 0 : err;
+	if (!err && w->parts->wakers && !w->parts->no_switches)
+		err = count_one(w, attr, HISTORY_WAKERS);
+	if (err && err != -ENODATA)
+		return err;
+	return w->parts->find_event ? count_event(w) : 0;
 }
 
 /* "group name text" of a mark; owned.  NULL: no memory. */

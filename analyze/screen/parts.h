@@ -13,12 +13,16 @@
 #include "analyze/names/name_context.h"
 #include "analyze/screen/history.h"
 
-/* Embedded by the owner; the first five are set by it, the rest is zero. */
+/* Embedded by the owner, who sets the first seven; the rest is zero. */
 struct parts {
 	const char *path; /* of the first file; the others are PATH.1, PATH.2, ...; borrowed */
 	struct name_roots roots; /* what it points to is borrowed */
 	struct filter filter;    /* what is counted, but for its span; the lists are borrowed */
 	bool demangle;
+	bool wakers; /* those that end waits are counted, too, from when it is set */
+	/* The event of an instrument that is counted, too; -ENOENT, -ENODATA: the capture has none.  NULL: none is. */
+	int (*find_event)(void *arg, const struct capture *c, size_t *attr);
+	void *find_event_arg;
 	size_t limit_bytes;   /* with more memory in use than this, symbols are dropped; 0: never */
 	unsigned number;      /* of the file that is read */
 	uint64_t next_second; /* that is not in the history yet; 0: none was */

@@ -15,6 +15,7 @@ static const unsigned windows[] = { 1, 2, 5, 10, 30, 60, 120, 300, 600 };
 
 static const char *const help[] = {
 	"c o w     CPU time, off-CPU by reason, wall (both)",
+	"k i       waits with what ended them; the instrument of --show",
 	"v         table, tree, icicle",
 	"t         group by program, process, thread, container, unit; or functions alone",
 	"g         heat strips of CPUs, or of the groups with the most CPU time",
@@ -34,9 +35,23 @@ const char *const *screen_help(void)
 	return help;
 }
 
-const char *screen_measure_name(enum history_measure m)
+const char *screen_measure_name(const struct screen *s)
 {
-	return m == HISTORY_CPU ? "CPU" : m == HISTORY_OFFCPU ? "off-CPU" : "wall";
+	static const char *const names[] = { "CPU", "off-CPU", "wall", "wakers" };
+
+	return s->measure == HISTORY_EVENT ? s->event : names[s->measure];
+}
+
+const char *screen_unit(const struct screen *s)
+{
+	switch (s->measure) {
+	case HISTORY_CPU:
+		return "samples";
+	case HISTORY_EVENT:
+		return s->event_unit;
+	default:
+		return "us";
+	}
 }
 
 const char *screen_by_name(const struct screen *s)
@@ -445,6 +460,14 @@ static void set_measure(struct screen *s, enum history_measure m)
 	s->row = s->top = 0;
 }
 
+static void choose_event(struct screen *s)
+{
+	if (s->event)
+		set_measure(s, HISTORY_EVENT);
+	else
+		screen_note(s, "no instrument is recorded: ebprec live --show NAME");
+}
+
 enum screen_action screen_key(struct screen *s, int key)
 {
 	if (key == SCREEN_KEY_NONE)
@@ -471,6 +494,12 @@ enum screen_action screen_key(struct screen *s, int key)
 		break;
 	case 'w':
 		set_measure(s, HISTORY_WALL);
+		break;
+	case 'k':
+		set_measure(s, HISTORY_WAKERS);
+		break;
+	case 'i':
+		choose_event(s);
 		break;
 	case 'v':
 		s->form = (s->form + 1) % VIEW_FORMS;

@@ -49,6 +49,8 @@ struct screen {
 	struct history *history; /* borrowed */
 	enum view_form form;
 	enum history_measure measure;
+	const char *event,
+		*event_unit; /* the instrument of HISTORY_EVENT, and of what it weighs; borrowed; NULL: there is none */
 	enum history_by by;
 	bool groups;
 	bool group_strips; /* the strips are of groups, not of CPUs */
@@ -82,7 +84,9 @@ enum screen_action screen_key(struct screen *s, int key);
 /* A line of text at the bottom, until the next key. */
 void screen_note(struct screen *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-const char *screen_measure_name(enum history_measure m);
+const char *screen_measure_name(const struct screen *s);
+/* "samples", "us", or what the events of the instrument weigh. */
+const char *screen_unit(const struct screen *s);
 const char *screen_by_name(const struct screen *s);
 /* Lines of the help, up to a NULL. */
 const char *const *screen_help(void);

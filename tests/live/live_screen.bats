@@ -183,6 +183,26 @@ has_modes() {
 	same '[]' "$(ebprec top --count 1 -F 997 -t $! -C "!$cpu" --json | jq -c .rows)"
 	ebprec top --count 1 -F 997 --comm known --json >json
 	jq -e '.all > 0 and (.rows | map(.program) == ["known"])' json || fail "$(cat json)"
+}
+
+@test "--show wakers has the threads that end waits, and an instrument its events" {
+	pingpong 100000000 >/dev/null 3>&- &
+	ebprec live --count 1 --show wakers --by function --comm pingpong --json >json
+	jq -e '.unit == "us" and (.rows | map(.function) | index("[pingpong]") and index("[read]"))' json || fail "$(cat json)"
+	pkill -P $! || true
+	kill $!
+	while :; do /bin/true; done 3>&- &
+	ebprec live --count 1 --show faults --json >json
+	jq -e '.unit == "faults" and .all == (.rows | map(.self) | add) and (.rows[] | select(.program == "true").self > 0)' json || fail "$(cat json)"
+	kill $!
+	run ebprec live --show blokc
+	same "2 ebprec: option '--show' cannot be 'blokc', did you mean 'block'? (see 'ebprec live --help')" "$status $output"
+	run ebprec live --show cpu --slower 1ms
+	same "2 ebprec: option '--slower' goes with an instrument, not '--show cpu' (see 'ebprec live --help')" "$status $output"
+}
+
+@test "lines of JSON are a second each" {
+	spins known
 	ebprec live --count 2 --json >json
 	same 2 "$(wc -l <json)"
 	jq -es 'map(.rows[] | select(.program == "known").self) | add > 0' json || fail "$(cat json)"

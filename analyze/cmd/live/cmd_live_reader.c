@@ -14,6 +14,8 @@
 #include "analyze/cmd/common/name_options.h"
 #include "analyze/cmd/common/sandbox_policy.h"
 #include "analyze/cmd/live/live_messages.h"
+#include "analyze/fold/count_samples.h"
+#include "analyze/metric/layout_of.h"
 #include "analyze/out/message.h"
 #include "analyze/screen/draw.h"
 #include "analyze/screen/parts.h"
@@ -122,6 +124,16 @@ static void ask_to_mark(const struct reader *r)
 
 /* ---- a screen ---- */
 
+/* They are a third report of each second, so they are counted from when they are asked for. */
+static void count_wakers(struct reader *r)
+{
+	if (r->screen.measure != HISTORY_WAKERS || r->parts.wakers)
+		return;
+	r->parts.wakers = true;
+	screen_note(&r->screen,
+		    "what ends waits is counted from now on (--show wakers: from the start)");
+}
+
 static void take_keys(struct reader *r)
 {
 	int key;
@@ -140,6 +152,7 @@ static void take_keys(struct reader *r)
 		default:
 			break;
 		}
+		count_wakers(r);
 		/* Some keys mean what is on the row that the one before has chosen. */
 		if (screen_update(&r->screen))
 			screen_note(&r->screen, "cannot show what is recorded: %s",
@@ -168,11 +181,6 @@ static double share_of(const struct view *v, uint64_t part)
 	return v->all ? 100 * (double)part / (double)v->all : 0;
 }
 
-static const char *unit_of(const struct screen *s)
-{
-	return s->measure == HISTORY_CPU ? "samples" : "us";
-}
-
 static void print_json(const struct reader *r, size_t rows)
 {
 	const struct screen *s = &r->screen;
@@ -183,7 +191,7 @@ static void print_json(const struct reader *r, size_t rows)
 	json_writer_u64(&j, "from_ns", first->second * SECOND_NS);
 	json_writer_u64(&j, "wall_ns", wall_ns(r, first->second * SECOND_NS));
 	json_writer_u64(&j, "seconds", s->count);
-	json_writer_string(&j, "unit", unit_of(s));
+	json_writer_string(&j, "unit", screen_unit(s));
 	json_writer_u64(&j, "all", s->view.all);
 	json_writer_u64(&j, "lost", first->lost);
 	json_writer_begin_array(&j, "rows");
@@ -210,8 +218,8 @@ static void print_text(const struct reader *r, size_t rows)
 	if (r->tables)
 		putchar('\n');
 	printf("# %" PRIu64 " s by the capture's clock, %" PRIu64 " samples, %s by %s\n",
-	       first->second, all_samples, screen_measure_name(s->measure), screen_by_name(s));
-	printf("%8s %8s %12s  %s\n", "self", "total", unit_of(s), screen_by_name(s));
+	       first->second, all_samples, screen_measure_name(s), screen_by_name(s));
+	printf("%8s %8s %12s  %s\n", "self", "total", screen_unit(s), screen_by_name(s));
 	for (size_t i = 0; i < rows; i++) {
 		const struct view_row *row = &s->view.rows[i];
 		const char *text = view_text(s->history, row->label);
@@ -316,6 +324,15 @@ static void run(struct reader *r)
 	}
 }
 
+static int find_event(void *arg, const struct capture *c, size_t *attr)
+{
+	const struct load_scan none = { .attr_samples = NULL };
+	struct layout_of of;
+	int err = layout_of_find(c, arg, &of);
+
+	return err ? err : load_choose_event(c, &none, of.event, attr);
+}
+
 static int begin(struct reader *r, const struct name_root_options *names)
 {
 	int err = history_init(&r->history, HISTORY_COUNT, HISTORY_BYTES);
@@ -335,6 +352,11 @@ static int begin(struct reader *r, const struct name_root_options *names)
 	r->parts.roots.function_addresses = false;
 	screen_init(&r->screen, &r->history);
 	r->screen.measure = r->ask->measure;
+	r->screen.event = r->ask->event;
+	r->screen.event_unit = r->ask->event_unit;
+	r->parts.wakers = r->ask->measure == HISTORY_WAKERS;
+	r->parts.find_event = r->ask->event ? find_event : NULL;
+	r->parts.find_event_arg = (void *)(uintptr_t)r->ask->event;
 	r->screen.by = r->ask->by;
 	r->screen.groups = r->ask->groups;
 	if (r->ask->live->window)

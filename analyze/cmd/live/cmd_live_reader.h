@@ -10,6 +10,7 @@ struct live_reader_ask {
 	const struct live_ask *live;
 	enum history_measure measure;
 	enum history_by by;
+	const char *event, *event_unit; /* of an instrument that is recorded; NULL: none */
 	bool groups;
 	const char *folder, *path; /* of the recording */
 	int socket;                /* live_messages.h */

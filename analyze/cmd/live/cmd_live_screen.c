@@ -27,9 +27,11 @@
 #include "analyze/cmd/live/live_files.h"
 #include "analyze/cmd/live/live_messages.h"
 #include "analyze/cmd/live/cmd_live_save.h"
+#include "analyze/metric/layouts.h"
 #include "analyze/out/message.h"
 
-#define ROTATE "10s,61" /* ten minutes, and the file that is written */
+#define SHOWS_MAX 32
+#define ROTATE    "10s,61" /* ten minutes, and the file that is written */
 
 struct session {
 	const struct live_ask *ask;
@@ -50,6 +52,7 @@ static _Noreturn void run_recorder(const struct session *s, const char *path)
 {
 	char freq[16];
 	const char *pids = s->ask->pids;
+	const char *event = s->reader_ask.event;
 	const char *argv[] = { "ebprec-record",
 			       "--quiet",
 			       "--end-with-parent",
@@ -60,10 +63,25 @@ static _Noreturn void run_recorder(const struct session *s, const char *path)
 			       "--freq",
 			       freq,
 			       pids ? "--pid" : "-a",
-			       pids,
+			       NULL,
+			       NULL,
+			       NULL,
+			       NULL,
+			       NULL,
 			       NULL };
+	size_t n = 10;
 	int log = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
+	if (pids)
+		argv[n++] = pids;
+	if (event) {
+		argv[n++] = "--with";
+		argv[n++] = event;
+	}
+	if (event && s->ask->slower) {
+		argv[n++] = "--slower";
+		argv[n] = s->ask->slower;
+	}
 	snprintf(freq, sizeof(freq), "%u", s->ask->freq);
 	setpgid(0, 0); /* keys of the terminal are not for it */
 	if (log >= 0)
@@ -345,22 +363,73 @@ static int run(struct session *s)
 	return status ? status : saved;
 }
 
-static int choose(const struct live_ask *ask, struct live_reader_ask *out)
+/* The names for --show: what is always recorded, then instruments with stacks.  Returns how many; of those the first are shows. */
+static size_t list_shows(const char *out[SHOWS_MAX])
 {
-	static const char *const shows[] = { "cpu", "off-cpu", "wall" };
+	static const char *const shows[] = { "cpu", "off-cpu", "wall", "wakers" };
+	const struct metric_view *v;
+	size_t count;
+
+	_Static_assert(sizeof(shows) / sizeof(shows[0]) == HISTORY_EVENT, "a name for each");
+	for (count = 0; count < HISTORY_EVENT; count++)
+		out[count] = shows[count];
+	for (size_t i = 0; count < SHOWS_MAX && (v = metric_view_at(i)); i++)
+		if (v->weight && strcmp(v->instrument, out[count - 1]) != 0)
+			out[count++] = v->instrument;
+	return count;
+}
+
+/* These have stacks only of what is slow. */
+static bool needs_slower(const char *instrument)
+{
+	static const char *const names[] = { "syscalls", "block", "locks", "net" };
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i], instrument))
+			return true;
+	return false;
+}
+
+static int choose_show(struct live_ask *ask, struct live_reader_ask *out)
+{
+	const char *shows[SHOWS_MAX];
+	char room[USAGE_CHOICES_BYTES];
+	size_t i, count = list_shows(shows);
+
+	if (!ask->show)
+		return 0;
+	for (i = 0; i < count && strcmp(shows[i], ask->show) != 0; i++)
+		;
+	if (i == count)
+		return usage_error(
+			ask->usage, "option '--show' cannot be '%s'%s", ask->show,
+			usage_near_or_choices(ask->show, strlen(ask->show), shows, count, room));
+	out->measure = i < HISTORY_EVENT ? (enum history_measure)i : HISTORY_EVENT;
+	if (i < HISTORY_EVENT)
+		return ask->slower ? usage_error(ask->usage,
+						 "option '--slower' goes with an instrument, not "
+						 "'--show %s'",
+						 ask->show)
+				   : 0;
+	out->event = shows[i];
+	out->event_unit = metric_view_named(shows[i], true)->weight;
+	if (!ask->slower && needs_slower(shows[i]))
+		ask->slower = "1ms";
+	return 0;
+}
+
+static int choose(struct live_ask *ask, struct live_reader_ask *out)
+{
 	static const char *const bys[] = { "program",   "process", "thread",
 					   "container", "unit",    "function" };
 	char room[USAGE_CHOICES_BYTES];
 	size_t i;
+	int status;
 
-	*out = (struct live_reader_ask){ .live = ask, .groups = true };
-	for (i = 0; ask->show && i < HISTORY_MEASURES && strcmp(shows[i], ask->show) != 0; i++)
-		;
-	if (i == HISTORY_MEASURES)
-		return usage_error(ask->usage, "option '--show' cannot be '%s'%s", ask->show,
-				   usage_near_or_choices(ask->show, strlen(ask->show), shows,
-							 HISTORY_MEASURES, room));
-	out->measure = ask->show ? (enum history_measure)i : HISTORY_CPU;
+	*out = (struct live_reader_ask){ .live = ask, .groups = true, .measure = HISTORY_CPU };
+	status = choose_show(ask, out);
+	if (status)
+		return status;
 	for (i = 0; ask->by && i <= HISTORY_BYS && strcmp(bys[i], ask->by) != 0; i++)
 		;
 	if (i > HISTORY_BYS)
@@ -372,7 +441,7 @@ static int choose(const struct live_ask *ask, struct live_reader_ask *out)
 	return 0;
 }
 
-int cmd_live_screen(const struct live_ask *ask)
+int cmd_live_screen(struct live_ask *ask)
 {
 	struct session s = { .ask = ask };
 	int err, status = choose(ask, &s.reader_ask);

@@ -9,10 +9,11 @@ struct filter;
 
 struct live_ask {
 	const struct usage *usage;
-	const char *by;                     /* NULL: program */
-	const char *show;                   /* cpu, off-cpu, wall; NULL: cpu */
-	const char *pids;                   /* separated by commas; NULL: all processes */
-	const struct filter *filter;        /* what is shown of it; of the filter the lists */
+	const char *by;              /* NULL: program */
+	const char *show;            /* cpu, off-cpu, wall, wakers, an instrument; NULL: cpu */
+	const char *slower;          /* of the instrument: NULL: the default */
+	const char *pids;            /* separated by commas; NULL: all processes */
+	const struct filter *filter; /* what is shown of it; of the filter the lists */
 	unsigned freq, top, count, seconds; /* count, top 0: all; seconds: of a table */
 	unsigned window;                    /* seconds of the screen at first; 0: the default */
 	bool json, tables;                  /* tables: on a terminal, too */
@@ -20,6 +21,6 @@ struct live_ask {
 };
 
 /* Exit status. */
-int cmd_live_screen(const struct live_ask *ask);
+int cmd_live_screen(struct live_ask *ask);
 
 #endif

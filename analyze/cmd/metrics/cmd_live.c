@@ -72,7 +72,8 @@ static const struct option live_options[] = {
 	{ OPT_FLAG, 'U', "hide-user", NULL, AT(no_user), 0, 0,
 	  "without an instrument: only CPU time in the kernel" },
 	{ OPT_STRING, 0, "show", "WHAT", AT(show), 0, 0,
-	  "without an instrument: cpu, off-cpu (waits by reason) or wall (both)" },
+	  "without an instrument: cpu, off-cpu (waits by reason), wall (both), wakers (waits with "
+	  "what ended them), or stacks of an instrument" },
 	{ OPT_UINT, 'F', "freq", "HZ", AT(freq), 1, 10000,
 	  "without an instrument: samples a second on each CPU (default: 99)" },
 	{ OPT_FLAG, 0, "stdio", NULL, AT(stdio), 0, 0, "tables, on a terminal, too" },
@@ -555,6 +556,7 @@ static int show_stacks(const struct live_opts *o)
 	struct live_ask ask = {
 		.usage = &live_usage,
 		.show = o->show,
+		.slower = o->slower,
 		.pids = pids,
 		.filter = &filter,
 		.freq = o->freq,
@@ -566,7 +568,7 @@ static int show_stacks(const struct live_opts *o)
 		.no_kernel = o->no_kernel,
 		.no_user = o->no_user,
 	};
-	int status = usage_has_none(&live_usage, o, &defaults, "histogram slower each",
+	int status = usage_has_none(&live_usage, o, &defaults, "histogram each",
 				    "'ebprec live' without an instrument")
 			     ? 0
 			     : MESSAGE_USAGE;

@@ -160,6 +160,16 @@ static void keys_choose_measure_form_and_groups(void **state)
 	assert_string_equal(row_of(&s, s.row), "k_wait");
 	press(&s, SCREEN_KEY_UP);
 	assert_string_equal(row_of(&s, s.row), "main");
+	press(&s, 'k');
+	assert_string_equal(screen_measure_name(&s), "wakers");
+	press(&s, 'i');
+	assert_string_equal(screen_measure_name(&s), "wakers");
+	assert_string_equal(s.status, "no instrument is recorded: ebprec live --show NAME");
+	s.event = "block";
+	s.event_unit = "ns";
+	press(&s, 'i');
+	assert_string_equal(screen_measure_name(&s), "block");
+	assert_string_equal(screen_unit(&s), "ns");
 	press(&s, 'c');
 	press(&s, 'v');
 	for (int i = 0; i < 5; i++)

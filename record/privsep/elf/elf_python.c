@@ -50,6 +50,12 @@ static const struct elf_name wanted[NAMES] = {
 	.code_bytes = 128, .code_firstlineno = 40, .code_filename = 104, .code_name = 112, \
 	.code_qualname = NONE, .code_lines = 120, .ascii_bytes = 48, .compact_bytes = 72
 
+#define STRUCT_FRAMES                                                                            \
+	.runtime_interpreters = 40, .interpreter_next = 0, .thread_next = 8, .thread_frame = 56, \
+	.frame_bytes = 72, .frame_instr = 56, .instr = RUNTIME_PYTHON_INSTR_POINTER,             \
+	.code_bytes = 144, .code_filename = 112, .code_name = 120, .code_qualname = 128,         \
+	.code_lines = 136
+
 /* Sizes are the tp_basicsize of the types. */
 static const struct known {
 	uint16_t code_size, text_size;
@@ -69,57 +75,16 @@ static const struct known {
 	    .instr = RUNTIME_PYTHON_INSTR_UNITS } },
 	{ 184,
 	  80,
-	  { .version = 0x030b,
-	    .runtime_interpreters = 40,
-	    .interpreter_next = 0,
-	    .interpreter_threads = 16,
-	    .thread_next = 8,
-	    .thread_id = 152,
-	    .thread_frame = 56,
-	    .cframe_frame = 8,
-	    .frame_bytes = 72,
-	    .frame_code = 32,
-	    .frame_previous = 48,
-	    .frame_instr = 56,
-	    .frame_entry = 68,
-	    .frame_owner = NONE,
-	    .instr = RUNTIME_PYTHON_INSTR_POINTER,
-	    .code_bytes = 144,
-	    .code_firstlineno = 72,
-	    .code_filename = 112,
-	    .code_name = 120,
-	    .code_qualname = 128,
-	    .code_lines = 136,
-	    .code_instrs = 184,
-	    .ascii_bytes = 48,
+	  { STRUCT_FRAMES, .version = 0x030b, .interpreter_threads = 16, .thread_id = 152,
+	    .cframe_frame = 8, .frame_code = 32, .frame_previous = 48, .frame_entry = 68,
+	    .frame_owner = NONE, .code_firstlineno = 72, .code_instrs = 184, .ascii_bytes = 48,
 	    .compact_bytes = 72 } },
 	{ 192,
 	  64,
-	  { .version = 0x030c,
-	    .runtime_interpreters = 40,
-	    .interpreter_next = 0,
-	    .interpreter_threads = 72,
-	    .thread_next = 8,
-	    .thread_id = 136,
-	    .thread_frame = 56,
-	    .cframe_frame = 0,
-	    .frame_bytes = 72,
-	    .frame_code = 0,
-	    .frame_previous = 8,
-	    .frame_instr = 56,
-	    .frame_entry = NONE,
-	    .frame_owner = 70,
-	    .owner_entry = 3,
-	    .instr = RUNTIME_PYTHON_INSTR_POINTER,
-	    .code_bytes = 144,
-	    .code_firstlineno = 68,
-	    .code_filename = 112,
-	    .code_name = 120,
-	    .code_qualname = 128,
-	    .code_lines = 136,
-	    .code_instrs = 192,
-	    .ascii_bytes = 40,
-	    .compact_bytes = 56 } },
+	  { STRUCT_FRAMES, .version = 0x030c, .interpreter_threads = 72, .thread_id = 136,
+	    .cframe_frame = 0, .frame_code = 0, .frame_previous = 8, .frame_entry = NONE,
+	    .frame_owner = 70, .owner_entry = 3, .code_firstlineno = 68, .code_instrs = 192,
+	    .ascii_bytes = 40, .compact_bytes = 56 } },
 };
 
 /* ---- versions and sizes in the file ---- */

@@ -14,8 +14,43 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/syscall.h>
 
 #define SECCOMP_FILTER_MAX 640
+
+/*
+ * Calls that both the analyzer and the recorder may make, for their lists; what is added here is allowed to both.  Open
+ * files, memory, waiting, threads, signals to itself, time, and what process, machine and user this is.  Those that are
+ * called most come first: a kernel before 5.11 compares one after the other.
+ */
+#ifdef SYS_open /* older forms, which an older C library still calls */
+#define SECCOMP_OLD_CALLS                                                                        \
+	, SYS_stat, SYS_lstat, SYS_access, SYS_readlink, SYS_getdents, SYS_dup2, SYS_pipe,       \
+		SYS_poll, SYS_select, SYS_epoll_create, SYS_epoll_wait, SYS_time, SYS_getrlimit, \
+		SYS_getpgrp, SYS_arch_prctl
+#else
+#define SECCOMP_OLD_CALLS
+#endif
+#define SECCOMP_CALLS_OF_BOTH                                                                      \
+	SYS_read, SYS_write, SYS_futex, SYS_pread64, SYS_epoll_pwait, SYS_munmap, SYS_mremap,      \
+		SYS_madvise, SYS_brk, SYS_close, SYS_fstat, SYS_newfstatat, SYS_lseek, SYS_readv,  \
+		SYS_preadv, SYS_writev, SYS_pwrite64, SYS_pwritev, SYS_statx, SYS_fstatfs,         \
+		SYS_statfs, SYS_dup, SYS_dup3, SYS_close_range, SYS_fadvise64, SYS_readahead,      \
+		SYS_getdents64, SYS_readlinkat, SYS_faccessat, SYS_faccessat2, SYS_getcwd,         \
+		SYS_ftruncate, SYS_fallocate, SYS_fsync, SYS_fdatasync, SYS_sync_file_range,       \
+		SYS_flock, SYS_memfd_create, SYS_sendfile, SYS_copy_file_range, SYS_splice,        \
+		SYS_mincore, SYS_msync, SYS_socketpair, SYS_sendmsg, SYS_recvmsg, SYS_ppoll,       \
+		SYS_pselect6, SYS_pipe2, SYS_epoll_create1, SYS_epoll_ctl, SYS_eventfd2, SYS_rseq, \
+		SYS_set_robust_list, SYS_get_robust_list, SYS_set_tid_address, SYS_sched_yield,    \
+		SYS_sched_getaffinity, SYS_sched_getparam, SYS_sched_getscheduler, SYS_getcpu,     \
+		SYS_membarrier, SYS_getpriority, SYS_exit, SYS_exit_group, SYS_wait4, SYS_waitid,  \
+		SYS_rt_sigreturn, SYS_rt_sigaction, SYS_rt_sigprocmask, SYS_rt_sigpending,         \
+		SYS_rt_sigsuspend, SYS_rt_sigtimedwait, SYS_sigaltstack, SYS_restart_syscall,      \
+		SYS_clock_gettime, SYS_clock_getres, SYS_clock_nanosleep, SYS_nanosleep,           \
+		SYS_gettimeofday, SYS_times, SYS_getrusage, SYS_getpid, SYS_gettid, SYS_getppid,   \
+		SYS_getpgid, SYS_getsid, SYS_getuid, SYS_geteuid, SYS_getgid, SYS_getegid,         \
+		SYS_getresuid, SYS_getresgid, SYS_getgroups, SYS_uname, SYS_sysinfo,               \
+		SYS_getrandom, SYS_umask, SYS_capget SECCOMP_OLD_CALLS
 
 /* An answer is SECCOMP_RET_ALLOW, SECCOMP_RET_KILL_PROCESS, or the errno that a call fails with. */
 #define SECCOMP_FILTER_FAIL(err) (SECCOMP_RET_ERRNO | (uint32_t)(err))

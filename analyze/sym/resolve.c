@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "analyze/sym/perf_map.h"
+#include "analyze/sym/symtab/perf_map.h"
 #include "analyze/sym/resolve_priv.h"
 #include "format/base/foreign.h"
 #include "format/base/vec.h"

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "format/base/insertion_sort.h"
-#include "analyze/sym/perf_map.h"
+#include "analyze/sym/symtab/perf_map.h"
 #include "format/base/vec.h"
 
 #define THREADS_MAX 8

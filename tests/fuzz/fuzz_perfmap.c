@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/sym/perf_map.h"
+#include "analyze/sym/symtab/perf_map.h"
 #include "format/payload/file_facts.h"
 #include "format/payload/cmdline_record.h"
 

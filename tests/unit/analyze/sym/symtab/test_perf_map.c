@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/sym/perf_map.h"
+#include "analyze/sym/symtab/perf_map.h"
 
 static const char *find(const char *text, uint64_t addr)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/sym/perf_map.h"
+#include "analyze/sym/symtab/perf_map.h"
 
 #include <errno.h>
 #include <stdbool.h>

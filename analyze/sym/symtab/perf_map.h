@@ -6,8 +6,8 @@
  * lines overlap the later one is right; the file has no times, and what an address was before it
  * was used again is not known.
  */
-#ifndef EBPREC_ANALYZE_SYM_PERF_MAP_H
-#define EBPREC_ANALYZE_SYM_PERF_MAP_H
+#ifndef EBPREC_ANALYZE_SYM_SYMTAB_PERF_MAP_H
+#define EBPREC_ANALYZE_SYM_SYMTAB_PERF_MAP_H
 
 #include <stddef.h>
 #include <stdint.h>

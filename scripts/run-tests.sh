@@ -160,7 +160,7 @@ run_kernels() {
 run_kernels_aarch64() {
 	{
 		tests/lab/kernels/fetch "$build/kernels" aarch64 &&
-			scripts/sysroot aarch64 "$build/guest" base-files bash binutils busybox-static coreutils dash libc6-dbg python3 util-linux xz-utils
+			scripts/sysroot aarch64 "$build/guest" base-files bash busybox-static coreutils dash libc6-dbg python3 util-linux xz-utils
 	} || {
 		echo "kernels-aarch64: cannot fetch them, see above" >&2
 		add_result 0 1 0

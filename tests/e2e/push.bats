@@ -253,6 +253,33 @@ has_all() {
 	same 3000 "$(curl -s --cacert cert "https://127.0.0.1:$port/sums" | cut -d' ' -f2)"
 }
 
+@test "TLS: a server that demands a certificate gets the one of --cert and --key" {
+	local name
+	for name in server client; do
+		openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -keyout $name.key -out $name.cert -days 2 \
+			-subj /CN=$name -addext subjectAltName=IP:127.0.0.1 2>/dev/null
+	done
+	start_server server.cert server.key client.cert
+	to=clickhouse+https://127.0.0.1:$port/prof
+	run ebprec push --to "$to" -d state --retry 0.1 --give-up 0.5 --ca server.cert -i a.data
+	same 1 "$status"
+	contains "$output" "batches wait"
+	push --ca server.cert --cert client.cert --key client.key
+	same 3000 "$(curl -s --cacert server.cert --cert client.cert --key client.key "https://127.0.0.1:$port/sums" | cut -d' ' -f2)"
+}
+
+@test "a clock that was days ahead, or is behind, puts nothing off: each sample once" {
+	command -v faketime >/dev/null || skip "needs faketime"
+	start_server
+	printf '%s\n' take '503 later' '503 later' >server/plan
+	faketime -f +3d ebprec push -q --to "$to" -d state --retry 60 --give-up 0.5 -i a.data || true
+	contains "$(ebprec push -d state --status)" "1 wait"
+	# It is put off to a moment of the other clock.
+	[ "$(python3 -c 'import sqlite3; print(sqlite3.connect("state/push.sqlite").execute("SELECT max(next_ms) FROM batches").fetchone()[0] // 1000)')" -gt $(($(date +%s) + 200000)) ]
+	faketime -f -3d ebprec push -q --to "$to" -d state --retry 0.1
+	has_all
+}
+
 @test "secrets are read from files that only their owner may read, and sent" {
 	start_server
 	echo s3cret >token

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 """A server that `ebprec push` sends to, which fails as DIR/plan has it.
 
-push_server.py DIR [CERT KEY]
+push_server.py DIR [CERT KEY [CLIENTS]]      CLIENTS: certificates that sign those that clients must show
 
 DIR/port gets its port.  Each request with a body takes the first line of DIR/plan, if there is one:
 
@@ -182,11 +182,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
     do_PUT = do_POST
 
 
-server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+server = http.server.ThreadingHTTPServer((os.environ.get("EBPREC_TEST_LISTEN", "127.0.0.1"), 0), Handler)
 server.daemon_threads = True
 if len(sys.argv) > 2:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(sys.argv[2], sys.argv[3])
+    if len(sys.argv) > 4:
+        context.load_verify_locations(sys.argv[4])
+        context.verify_mode = ssl.CERT_REQUIRED
     server.socket = context.wrap_socket(server.socket, server_side=True)
 with open(os.path.join(folder, "port.new"), "w") as f:
     f.write("%d\n" % server.server_address[1])

@@ -254,6 +254,7 @@ int push_batch_decode(const void *data, size_t size_bytes, struct push_batch *ou
 	c.bad |= count > PUSH_PARTS_MAX;
 	for (uint32_t i = 0; i < count && cursor_ok(&c) && !b.bad; i++)
 		read_part(&c, &b);
+	c.bad |= cursor_left(&c) != 0;
 	if (!cursor_ok(&c) || b.bad || !b.host) {
 		int err = cursor_ok(&c) ? -ENOMEM : -EBADMSG;
 

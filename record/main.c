@@ -409,6 +409,35 @@ static bool serve(const char *option, int *status)
 	return true;
 }
 
+/* Prints an answer that takes no recording; the exit status. */
+static int answer(enum cli_result asked, bool as_lines, const struct option_error *error)
+{
+	switch (asked) {
+	case CLI_HELP:
+		if (as_lines)
+			cli_print_lines(stdout);
+		else
+			cli_print_help(stdout);
+		break;
+	case CLI_VERSION:
+		puts("ebprec-record " EBPREC_VERSION);
+		break;
+	case CLI_LIST:
+		instrument_list_print(stdout);
+		break;
+	case CLI_DOCTOR:
+		libbpf_set_print(no_libbpf_words);
+		doctor_print(stdout);
+		break;
+	case CLI_WRONG:
+		print_message("%s (see 'ebprec record --help')", error->text);
+		return EXIT_USAGE;
+	case CLI_RUN:
+		break;
+	}
+	return EXIT_SUCCESS;
+}
+
 int main(int argc, char **argv)
 {
 	struct recording_ui ui = { .note = show_note,
@@ -421,35 +450,16 @@ int main(int argc, char **argv)
 	struct followers followers = { 0 };
 	struct deleted_files gone = { 0 };
 	char failure[1024] = "";
+	enum cli_result result;
 	int exit_status, err;
 
 	/* Those that it starts as itself would be called "exe", in everybody's captures. */
 	(void)prctl(PR_SET_NAME, "ebprec-record");
 	if (argc == 2 && serve(argv[1], &exit_status))
 		return exit_status;
-	switch (cli_parse(argc, argv, max_freq_hz(), &opts, &error)) {
-	case CLI_HELP:
-		if (options_wants_lines(argc, argv))
-			cli_print_lines(stdout);
-		else
-			cli_print_help(stdout);
-		return EXIT_SUCCESS;
-	case CLI_VERSION:
-		puts("ebprec-record " EBPREC_VERSION);
-		return EXIT_SUCCESS;
-	case CLI_LIST:
-		instrument_list_print(stdout);
-		return EXIT_SUCCESS;
-	case CLI_DOCTOR:
-		libbpf_set_print(no_libbpf_words);
-		doctor_print(stdout);
-		return EXIT_SUCCESS;
-	case CLI_WRONG:
-		print_message("%s (see 'ebprec record --help')", error.text);
-		return EXIT_USAGE;
-	case CLI_RUN:
-		break;
-	}
+	result = cli_parse(argc, argv, max_freq_hz(), &opts, &error);
+	if (result != CLI_RUN)
+		return answer(result, options_wants_lines(argc, argv), &error);
 	/* Here, as the kernel forgets it when a program with file capabilities is started. */
 	if (opts.end_with_parent)
 		prctl(PR_SET_PDEATHSIG, SIGTERM);

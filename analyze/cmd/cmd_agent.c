@@ -5,10 +5,13 @@
  * It becomes the recorder, which rotates its files in the spool: its parent (a service manager, a shell)
  * has the recorder's process, its readiness and its exit status.  Beside it runs a keeper without any right,
  * which ends with it.  Each of its passes is a process of its own, confined to the spool: it brings the index up
- * to date and removes the oldest captures.  A pass that dies, or hangs, costs nothing but itself.
+ * to date and removes the oldest captures; it runs when nothing else wants the CPU, but when the spool is over its
+ * limits.  A pass that dies, or hangs, costs nothing but itself.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/capability.h>
 #include <sched.h>
 #include <signal.h>
@@ -19,6 +22,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -154,22 +158,72 @@ static int keep_spool(struct agent_opts *o)
 		   : MESSAGE_OK;
 }
 
+/*
+ * Whether captures have to go at once.  On a machine that is busy all the time what runs when nothing else does never
+ * comes to it.
+ */
+static bool is_over_limit(const struct agent_opts *o)
+{
+	DIR *dir = opendir(o->spool);
+	struct statvfs fs;
+	struct dirent *d;
+	struct stat st;
+	uint64_t bytes = 0;
+
+	if (!dir)
+		return false;
+	while ((d = readdir(dir)))
+		if (!fstatat(dirfd(dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) &&
+		    S_ISREG(st.st_mode))
+			bytes += (uint64_t)st.st_size;
+	closedir(dir);
+	return bytes > o->max_bytes ||
+	       (!statvfs(o->spool, &fs) && (uint64_t)fs.f_bavail * fs.f_frsize < o->free_bytes);
+}
+
+/* A pass waited for an idle CPU until the spool was over its limits; no program has this status. */
+#define PASS_STARVED INT_MAX
+
+/* Its status of waitpid(); PASS_STARVED, -1. */
+static int await_pass(const struct agent_opts *o, pid_t pid, bool is_urgent)
+{
+	int status;
+
+	for (;;) {
+		pid_t ended = waitpid(pid, &status, is_urgent ? 0 : WNOHANG);
+
+		if (ended == pid)
+			return status;
+		if (ended < 0 && errno != EINTR)
+			return -1;
+		if (!ended && is_over_limit(o)) {
+			(void)kill(pid, SIGKILL);
+			(void)waitpid(pid, &status, 0);
+			return PASS_STARVED;
+		}
+		if (!ended)
+			(void)sleep(1);
+	}
+}
+
 /* 0: the pass went well. */
-static int run_pass(struct agent_opts *o)
+static int run_pass(struct agent_opts *o, bool is_urgent)
 {
 	pid_t pid = fork();
 	int status;
 
 	if (!pid) {
+		if (!is_urgent)
+			run_when_idle();
 		if (o->lock_fd >= 0)
 			close(o->lock_fd); /* it may outlive the keeper */
 		_exit(keep_spool(o));
 	}
-	if (pid < 0)
+	status = pid < 0 ? -1 : await_pass(o, pid, is_urgent);
+	if (status == -1)
 		return MESSAGE_FAILED;
-	while (waitpid(pid, &status, 0) < 0)
-		if (errno != EINTR)
-			return MESSAGE_FAILED;
+	if (status == PASS_STARVED)
+		return run_pass(o, true);
 	if (WIFSIGNALED(status))
 		return message_error(
 			"the spool '%s' was not looked after: a pass ended by signal %d, the next is in %d s",
@@ -182,9 +236,8 @@ static void keep(struct agent_opts *o, pid_t recorder)
 	(void)prctl(PR_SET_NAME, "ebprec-keeper");
 	(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
 	drop_rights();
-	run_when_idle();
 	while (getppid() == recorder)
-		(void)sleep(run_pass(o) ? PASS_FAILED_WAIT : PASS_SECONDS);
+		(void)sleep(run_pass(o, is_over_limit(o)) ? PASS_FAILED_WAIT : PASS_SECONDS);
 	_exit(0);
 }
 

@@ -57,7 +57,7 @@ seconds() {
 	# It is added up again, as an hour is while batches may come: the last sum counts.
 	must 'SYSTEM REFRESH VIEW prof.ebprec_hour_fill'
 	must 'SYSTEM WAIT VIEW prof.ebprec_hour_fill'
-	hour=$(date -u -d "@$(($(date +%s) / 3600 * 3600 - 3600))" +%Y-%m-%dT%H:%M:%S)
+	hour=$(ask 'SELECT max(toStartOfHour(t)) FROM prof.ebprec_samples' | tr ' ' T) # the clock may have gone on to the next
 	last=${hour%:00:00}:59:59
 	from="query --from $database --service service-0 --since $hour --until $last --folded"
 	# shellcheck disable=SC2086 # words

@@ -165,5 +165,6 @@ has_tenths() {
 	run ebprec report x.data
 	contains "$output" "nothing of unit nosuch ran"
 	refuses hiding /sys/fs/cgroup ebprec record -q --unit x -d 1
+	# shellcheck disable=SC2154 # of refuses
 	contains "$stderr" "has to be mounted"
 }

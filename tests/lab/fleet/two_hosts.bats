@@ -60,7 +60,7 @@ arrived() {
 	make_host web-2 10.231.77.12
 	prepare_clickhouse "$BATS_TEST_TMPDIR/data" 10.231.77.1
 	start_clickhouse
-	# shellcheck disable=SC2154 # of clickhouse.bash
+	# shellcheck disable=SC2154 # of servers.bash
 	database=clickhouse://10.231.77.1:$clickhouse_port/prof
 	ebprec push -q --to "$database" --setup
 	for host in "${hosts[@]}"; do

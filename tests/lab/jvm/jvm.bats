@@ -72,7 +72,7 @@ of_folded() {
 				echo "# ${home##*/} $mode burn$n: $share %, the program $true %, JFR $by_jfr %" >&3
 				[ $((share - true)) -le 6 ] && [ $((true - share)) -le 6 ] || fail "$mode $n: $share of $true"
 				# JFR has some 100 samples on a busy machine: three standard deviations of them.
-				most=$((6 + $(awk -v n="$jfr_count" 'BEGIN { print int(150 / sqrt(n)) }')))
+				most=$((6 + $(jq -n "150 / ($jfr_count | sqrt) | floor")))
 				[ $((share - by_jfr)) -le $most ] && [ $((by_jfr - share)) -le $most ] || fail "$mode $n: $share, JFR $by_jfr"
 			done
 			quality=$(ebprec report -i x.data 2>&1 >/dev/null)

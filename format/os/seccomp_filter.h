@@ -63,7 +63,7 @@ struct seccomp_filter {
 /* Also allows what the kernel itself makes a program call at the return from a probed function. */
 void seccomp_filter_begin(struct seccomp_filter *f);
 void seccomp_filter_calls(struct seccomp_filter *f, const int *calls, size_t count,
-			  uint32_t answer);
+			  uint32_t action);
 /*
  * Rules compare the lower 32 bits of an argument; the kernel uses no more of the arguments that
  * have rules here. with: allowed with one of these values (at most 100), else it fails.  except:

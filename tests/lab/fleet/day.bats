@@ -17,7 +17,7 @@ teardown() {
 
 # pss PID - its memory in KiB
 pss() {
-	awk '/^Pss:/ { print $2 }' "/proc/$1/smaps_rollup"
+	pick_fields 1 Pss: 2 <"/proc/$1/smaps_rollup"
 }
 
 # newest - the number in the name of the last capture

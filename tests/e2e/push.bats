@@ -372,12 +372,18 @@ processes() {
 	[ "${filter%%:*}" -lt "${opened%%:*}" ]
 }
 
+# reader_of PID - sets $reader to the process that reads for a sender, once there is one
+reader_of() {
+	local helper
+	helper=$(pgrep -P "$1") && reader=$(pgrep -P "$helper" -x ebprec-reader)
+}
+
 @test "a reader that dies costs its capture alone, and is printed" {
 	start_server
 	mkfifo pipe
 	ebprec push -q --to "$to" -d state -i pipe 2>err &
-	await pgrep -P "$(pgrep -P $!)" -x ebprec-reader
-	kill -SEGV "$(pgrep -P "$(pgrep -P $!)" -x ebprec-reader)"
+	await reader_of $!
+	kill -SEGV "$reader"
 	status=0
 	wait $! || status=$?
 	same 1 "$status"
@@ -386,8 +392,7 @@ processes() {
 	has_all
 	# Neither outlives its sender.
 	ebprec push -q --to "$to" -d state -i pipe 2>err &
-	await pgrep -P "$(pgrep -P $!)" -x ebprec-reader
-	reader=$(pgrep -P "$(pgrep -P $!)" -x ebprec-reader)
+	await reader_of $!
 	kill -KILL $!
 	await test ! -d "/proc/$reader"
 }

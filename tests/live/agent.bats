@@ -1,7 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # ebprec agent: what was rotated is not lost, whenever the recorder is killed.
-# runs beside others: it waits for files of a recorder that it kills
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # The first hour: what a new user types, on recordings of this machine and of a program.  On captures that are made for it:
 # tests/e2e/first_hour.bats.
-# runs beside others: it reads notes
 load ../lib/helper
 
 setup_file() {

@@ -95,7 +95,7 @@ layers() {
 	analyze/base: format/base format/os
 	analyze/out: format/base format/text
 	analyze/sym/elf: format/base
-	analyze/sym/locate: format/base format/os format/payload analyze/sym/elf
+	analyze/sym/locate: format/base format/os format/payload analyze/base analyze/sym/elf
 	analyze/sym/dwarf: format/base analyze/sym/elf
 	analyze/sym/symtab: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/dwarf
 	analyze/sym: format/base format/os analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf analyze/sym/symtab
@@ -127,7 +127,7 @@ layers() {
 	analyze/page/counters: format/base analyze/base analyze/metric analyze/report analyze/page/table
 	analyze/push/forms: format/base format/os format/text analyze/base analyze/export
 	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/process analyze/names analyze/metric analyze/report/profile analyze/report analyze/export analyze/push/forms
-	analyze/serve: format/base format/os format/text analyze/input analyze/push/forms
+	analyze/serve: format/base format/os format/text analyze/base analyze/input analyze/push/forms
 	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report analyze/page/table analyze/page/counters
 	analyze/screen: format/base format/text format/perf analyze/base analyze/input analyze/fold analyze/names analyze/report/profile analyze/report
 	analyze/lib: format/base format/reader analyze/input/event analyze/input analyze/names analyze/report/script analyze/report

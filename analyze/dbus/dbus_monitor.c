@@ -6,9 +6,9 @@
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <time.h>
 
+#include "analyze/base/shared_library.h"
 #include "analyze/base/string_table.h"
 #include "format/base/vec.h"
 
@@ -73,55 +73,37 @@ struct dbus_monitor {
 	size_t count, room;
 };
 
-static bool find_symbol(void *handle, const char *name, void *to)
-{
-	void *symbol = dlsym(handle, name);
-
-	memcpy(to, &symbol, sizeof(symbol));
-	return symbol;
-}
+static const struct shared_symbol symbols[] = {
+	{ "sd_bus_new", offsetof(struct library, new) },
+	{ "sd_bus_set_address", offsetof(struct library, set_address) },
+	{ "sd_bus_set_bus_client", offsetof(struct library, set_bus_client) },
+	{ "sd_bus_set_monitor", offsetof(struct library, set_monitor) },
+	{ "sd_bus_set_method_call_timeout", offsetof(struct library, set_method_call_timeout) },
+	{ "sd_bus_start", offsetof(struct library, start) },
+	{ "sd_bus_call_method", offsetof(struct library, call_method) },
+	{ "sd_bus_get_unique_name", offsetof(struct library, get_unique_name) },
+	{ "sd_bus_get_fd", offsetof(struct library, get_fd) },
+	{ "sd_bus_process", offsetof(struct library, process) },
+	{ "sd_bus_flush_close_unref", offsetof(struct library, unref) },
+	{ "sd_bus_call_method_async", offsetof(struct library, call_method_async) },
+	{ "sd_bus_message_read", offsetof(struct library, message_read) },
+	{ "sd_bus_error_free", offsetof(struct library, error_free) },
+	{ "sd_bus_message_get_type", offsetof(struct library, get_type) },
+	{ "sd_bus_message_get_cookie", offsetof(struct library, get_cookie) },
+	{ "sd_bus_message_get_reply_cookie", offsetof(struct library, get_reply_cookie) },
+	{ "sd_bus_message_get_expect_reply", offsetof(struct library, get_expect_reply) },
+	{ "sd_bus_message_get_sender", offsetof(struct library, get_sender) },
+	{ "sd_bus_message_get_destination", offsetof(struct library, get_destination) },
+	{ "sd_bus_message_get_interface", offsetof(struct library, get_interface) },
+	{ "sd_bus_message_get_member", offsetof(struct library, get_member) },
+	{ "sd_bus_message_get_error", offsetof(struct library, get_error) },
+	{ "sd_bus_message_unref", offsetof(struct library, message_unref) },
+};
 
 static int load_library(struct library *l)
 {
-	const struct {
-		const char *name;
-		void *to;
-	} symbols[] = {
-		{ "sd_bus_new", &l->new },
-		{ "sd_bus_set_address", &l->set_address },
-		{ "sd_bus_set_bus_client", &l->set_bus_client },
-		{ "sd_bus_set_monitor", &l->set_monitor },
-		{ "sd_bus_set_method_call_timeout", &l->set_method_call_timeout },
-		{ "sd_bus_start", &l->start },
-		{ "sd_bus_call_method", &l->call_method },
-		{ "sd_bus_get_unique_name", &l->get_unique_name },
-		{ "sd_bus_get_fd", &l->get_fd },
-		{ "sd_bus_process", &l->process },
-		{ "sd_bus_flush_close_unref", &l->unref },
-		{ "sd_bus_call_method_async", &l->call_method_async },
-		{ "sd_bus_message_read", &l->message_read },
-		{ "sd_bus_error_free", &l->error_free },
-		{ "sd_bus_message_get_type", &l->get_type },
-		{ "sd_bus_message_get_cookie", &l->get_cookie },
-		{ "sd_bus_message_get_reply_cookie", &l->get_reply_cookie },
-		{ "sd_bus_message_get_expect_reply", &l->get_expect_reply },
-		{ "sd_bus_message_get_sender", &l->get_sender },
-		{ "sd_bus_message_get_destination", &l->get_destination },
-		{ "sd_bus_message_get_interface", &l->get_interface },
-		{ "sd_bus_message_get_member", &l->get_member },
-		{ "sd_bus_message_get_error", &l->get_error },
-		{ "sd_bus_message_unref", &l->message_unref },
-	};
-
-	if (!getauxval(AT_BASE))
-		return -ENOTSUP;
-	l->handle = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (!l->handle)
-		return -ENOENT;
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
-		if (!find_symbol(l->handle, symbols[i].name, symbols[i].to))
-			return -ENOENT;
-	return 0;
+	return shared_library_open("libsystemd.so.0", false, symbols,
+				   sizeof(symbols) / sizeof(symbols[0]), l, &l->handle);
 }
 
 static int connect_bus(const struct library *l, const char *address, bool is_monitor, sd_bus **bus,

@@ -3,22 +3,16 @@
 
 #include <dlfcn.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <string.h>
-#include <sys/auxv.h>
 
-struct symbol {
-	const char *name;
-	size_t offset; /* of its pointer */
-};
+#include "analyze/base/shared_library.h"
 
 #define SYMBOL(member)                                                 \
 	{                                                              \
 		"curl_" #member, offsetof(struct curl_library, member) \
 	}
 
-static const struct symbol symbols[] = {
+static const struct shared_symbol symbols[] = {
 	SYMBOL(global_init),      SYMBOL(global_cleanup),      SYMBOL(easy_init),
 	SYMBOL(easy_cleanup),     SYMBOL(easy_setopt),         SYMBOL(easy_getinfo),
 	SYMBOL(easy_strerror),    SYMBOL(multi_init),          SYMBOL(multi_cleanup),
@@ -27,33 +21,12 @@ static const struct symbol symbols[] = {
 	SYMBOL(slist_free_all),
 };
 
-/* ISO C has no cast from an object pointer to a function; POSIX has dlsym(). */
-static bool find_symbol(struct curl_library *l, const struct symbol *s)
-{
-	void *found = dlsym(l->handle, s->name);
-
-	memcpy((char *)l + s->offset, &found, sizeof(found));
-	return found;
-}
-
 int curl_library_open(struct curl_library *out)
 {
-	struct curl_library l = { 0 };
-
-	/* A static program was started without a loader: another C library would come with what it loads. */
-	if (!getauxval(AT_BASE))
-		return -ENOENT;
-	l.handle = dlopen("libcurl.so.4", RTLD_NOW);
-	if (!l.handle)
-		return -ENOENT;
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++) {
-		if (!find_symbol(&l, &symbols[i])) {
-			curl_library_close(&l);
-			return -ENOENT;
-		}
-	}
-	*out = l;
-	return 0;
+	return shared_library_open("libcurl.so.4", false, symbols,
+				   sizeof(symbols) / sizeof(symbols[0]), out, &out->handle)
+		       ? -ENOENT
+		       : 0;
 }
 
 void curl_library_close(struct curl_library *l)

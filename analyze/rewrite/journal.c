@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
+
+#include "analyze/base/shared_library.h"
 
 #define NS_PER_US    1000
 #define SAME_BOOT_US 2000000 /* two boots are further apart */
@@ -37,46 +38,29 @@ struct journal {
 	int (*set_data_threshold)(sd_journal *j, size_t bytes);
 };
 
-static bool find_symbol(void *handle, const char *name, void *to)
-{
-	void *symbol = dlsym(handle, name);
-
-	memcpy(to, &symbol, sizeof(symbol));
-	return symbol;
-}
+static const struct shared_symbol symbols[] = {
+	{ "sd_journal_open", offsetof(struct journal, open) },
+	{ "sd_journal_open_files", offsetof(struct journal, open_files) },
+	{ "sd_journal_open_directory", offsetof(struct journal, open_directory) },
+	{ "sd_journal_close", offsetof(struct journal, close) },
+	{ "sd_journal_seek_realtime_usec", offsetof(struct journal, seek_realtime_usec) },
+	{ "sd_journal_next", offsetof(struct journal, next) },
+	{ "sd_journal_get_realtime_usec", offsetof(struct journal, get_realtime_usec) },
+	{ "sd_journal_get_monotonic_usec", offsetof(struct journal, get_monotonic_usec) },
+	{ "sd_journal_get_data", offsetof(struct journal, get_data) },
+	{ "sd_journal_set_data_threshold", offsetof(struct journal, set_data_threshold) },
+};
 
 static int load_library(struct journal *l)
 {
 	static const char *const compressors[] = { "libzstd.so.1", "liblz4.so.1", "liblzma.so.5" };
-	const struct {
-		const char *name;
-		void *to;
-	} symbols[] = {
-		{ "sd_journal_open", &l->open },
-		{ "sd_journal_open_files", &l->open_files },
-		{ "sd_journal_open_directory", &l->open_directory },
-		{ "sd_journal_close", &l->close },
-		{ "sd_journal_seek_realtime_usec", &l->seek_realtime_usec },
-		{ "sd_journal_next", &l->next },
-		{ "sd_journal_get_realtime_usec", &l->get_realtime_usec },
-		{ "sd_journal_get_monotonic_usec", &l->get_monotonic_usec },
-		{ "sd_journal_get_data", &l->get_data },
-		{ "sd_journal_set_data_threshold", &l->set_data_threshold },
-	};
+	int err = shared_library_open("libsystemd.so.0", false, symbols,
+				      sizeof(symbols) / sizeof(symbols[0]), l, &l->handle);
 
-	/* A static program was started without a loader: another C library would come with what it loads. */
-	if (!getauxval(AT_BASE))
-		return -ENOTSUP;
 	/* Later versions of the library load these when a line is compressed, which is too late. */
-	for (size_t i = 0; i < sizeof(compressors) / sizeof(compressors[0]); i++)
+	for (size_t i = 0; !err && i < sizeof(compressors) / sizeof(compressors[0]); i++)
 		(void)dlopen(compressors[i], RTLD_NOW | RTLD_LOCAL);
-	l->handle = dlopen("libsystemd.so.0", RTLD_NOW | RTLD_LOCAL);
-	if (!l->handle)
-		return -ENOENT;
-	for (size_t i = 0; i < sizeof(symbols) / sizeof(symbols[0]); i++)
-		if (!find_symbol(l->handle, symbols[i].name, symbols[i].to))
-			return -ENOENT;
-	return 0;
+	return err;
 }
 
 const char *journal_priority_name(unsigned priority)

@@ -5,11 +5,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "analyze/base/shared_library.h"
 #include "analyze/sym/locate/file_search_priv.h"
 #include "format/os/clock.h"
 
@@ -45,34 +45,22 @@ static bool is_late(const struct debuginfod *f)
 	return clock_ns(CLOCK_MONOTONIC) - f->start_ns >= f->opts.limit_ns;
 }
 
-/* ISO C has no cast from an object pointer to a function; POSIX has dlsym(). */
-static bool find_symbol(void *handle, const char *name, void *to)
-{
-	void *symbol = dlsym(handle, name);
-
-	memcpy(to, &symbol, sizeof(symbol));
-	return symbol;
-}
+static const struct shared_symbol symbols[] = {
+	{ "debuginfod_begin", offsetof(struct library, begin) },
+	{ "debuginfod_end", offsetof(struct library, end) },
+	{ "debuginfod_find_debuginfo", offsetof(struct library, find_debuginfo) },
+	{ "debuginfod_find_executable", offsetof(struct library, find_executable) },
+	{ "debuginfod_find_source", offsetof(struct library, find_source) },
+	{ "debuginfod_set_progressfn", offsetof(struct library, set_progressfn) },
+	{ "debuginfod_set_user_data", offsetof(struct library, set_user_data) },
+};
 
 static int load_library(struct library *l)
 {
-	/* A static program was started without a loader: another C library would come with what it loads. */
-	if (!getauxval(AT_BASE))
-		return -ENOENT;
-	l->handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_GLOBAL);
-	if (!l->handle)
-		return -ENOENT;
-	if (find_symbol(l->handle, "debuginfod_begin", &l->begin) &&
-	    find_symbol(l->handle, "debuginfod_end", &l->end) &&
-	    find_symbol(l->handle, "debuginfod_find_debuginfo", &l->find_debuginfo) &&
-	    find_symbol(l->handle, "debuginfod_find_executable", &l->find_executable) &&
-	    find_symbol(l->handle, "debuginfod_find_source", &l->find_source) &&
-	    find_symbol(l->handle, "debuginfod_set_progressfn", &l->set_progressfn) &&
-	    find_symbol(l->handle, "debuginfod_set_user_data", &l->set_user_data))
-		return 0;
-	dlclose(l->handle);
-	l->handle = NULL;
-	return -ENOENT;
+	return shared_library_open("libdebuginfod.so.1", true, symbols,
+				   sizeof(symbols) / sizeof(symbols[0]), l, &l->handle)
+		       ? -ENOENT
+		       : 0;
 }
 
 static void report_progress(struct debuginfod *f)
@@ -84,11 +72,13 @@ static void report_progress(struct debuginfod *f)
 /* The library asks this about once a second, also while a server is silent.  Not 0 gives up. */
 static int on_progress(client c, long a, long b)
 {
+	void *symbol = dlsym(RTLD_DEFAULT, "debuginfod_get_user_data");
 	void *(*get_user_data)(client);
 	struct debuginfod *f;
 
-	if (!find_symbol(RTLD_DEFAULT, "debuginfod_get_user_data", &get_user_data))
+	if (!symbol)
 		return 0;
+	memcpy(&get_user_data, &symbol, sizeof(symbol)); /* as shared_library.c has it */
 	f = get_user_data(c);
 	f->timed_out = is_late(f);
 	f->now.done_bytes = a > 0 && b > 0 ? (uint64_t)a : 0;

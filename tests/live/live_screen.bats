@@ -188,7 +188,7 @@ has_modes() {
 @test "--show wakers has the threads that end waits, and an instrument its events" {
 	pingpong 100000000 >/dev/null 3>&- &
 	ebprec live --count 1 --show wakers --by function --comm pingpong --json >json
-	jq -e '.unit == "us" and (.rows | map(.function) | index("[pingpong]") and index("[read]"))' json || fail "$(cat json)"
+	jq -e '.unit == "us" and (.rows | map(.function) | index("[pingpong]") and index("[pipe]"))' json || fail "$(cat json)"
 	pkill -P $! || true
 	kill $!
 	while :; do /bin/true; done 3>&- &

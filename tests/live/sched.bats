@@ -145,7 +145,10 @@ row() {
 	# Where the kernel missed a switch the wait is left out, and the report has the sum of all such times.
 	left_ms=$((10#0$(sed -n 's/.*left out: \([0-9]*\)\.\([0-9]\{3\}\)[0-9]* s in which .*/\1\2/p' left_out)))
 	read -r count total longest <<<"$(row nanosleep '[interrupt]' sleep_ms)"
-	[ "$count" -ge $((10 - left_ms / 50)) ] && [ "$count" -le 10 ] && [ $((total + left_ms)) -ge 500 ] && [ "$longest" -ge 50 ] && [ "$longest" -lt "$total" ] ||
+	# The kernel runs a program once a CPU at a time: a timer that interrupts it wakes without being seen.
+	read -r unseen unseen_ms _ <<<"$(row nanosleep '' sleep_ms)"
+	[ "$unseen" -le 2 ] && [ $((count + unseen)) -ge $((10 - left_ms / 50)) ] && [ $((count + unseen)) -le 10 ] &&
+		[ $((total + unseen_ms + left_ms)) -ge 499 ] && [ "$longest" -ge 50 ] && [ "$longest" -lt "$total" ] ||
 		fail "sleeps: $(cat waits.csv)"
 	read -r count total longest <<<"$(row futex holder wait_for_lock)"
 	[ "$count" -eq 1 ] && [ "$total" -ge 199 ] && [ "$longest" -eq "$total" ] || fail "lock: $(cat waits.csv)"

@@ -483,6 +483,13 @@ uint32_t tasks_comm_at(const struct tasks *t, const struct tasks_life *life, uin
 	return names[lower_bound(i, 1, life->name_count, names[i].since_ns <= time_ns) - 1].comm;
 }
 
+uint32_t tasks_thread_comm(const struct tasks *t, uint32_t pid, uint32_t tid, uint64_t time_ns)
+{
+	const struct tasks_life *life = tasks_at(t, tid, time_ns);
+
+	return life && life->pid == pid ? tasks_comm_at(t, life, time_ns) : TASKS_NONE;
+}
+
 uint32_t tasks_parent_comm(const struct tasks *t, const struct tasks_life *life)
 {
 	uint64_t forked_ns = life->was_there ? 0 : life->start_ns;

@@ -85,6 +85,8 @@ const struct tasks_life *tasks_at(const struct tasks *t, uint32_t tid, uint64_t 
  * The task's name at that time, in the strings; its first name before that.  TASKS_NONE: not known.
  */
 uint32_t tasks_comm_at(const struct tasks *t, const struct tasks_life *life, uint64_t time_ns);
+/* The same of the thread that had the tid at that time; TASKS_NONE also if it was not of that process. */
+uint32_t tasks_thread_comm(const struct tasks *t, uint32_t pid, uint32_t tid, uint64_t time_ns);
 
 /* Whether the part with that number (0: the only one) recorded the life and it was there when switches of it began. */
 bool tasks_is_in_part(const struct tasks *t, const struct tasks_life *life, size_t part,

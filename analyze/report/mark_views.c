@@ -69,13 +69,6 @@ static bool is_shown(const struct mark_views *s, const struct markspan *span)
 
 /* ---- what is asked for ---- */
 
-static uint32_t comm_at(const struct tasks *tasks, const struct mark *m)
-{
-	const struct tasks_life *life = tasks_at(tasks, m->tid, m->time_ns);
-
-	return life && life->pid == m->pid ? tasks_comm_at(tasks, life, m->time_ns) : TASKS_NONE;
-}
-
 static int choose(struct mark_views *s, const struct filter *filter)
 {
 	char unknown[16];
@@ -89,7 +82,7 @@ static int choose(struct mark_views *s, const struct filter *filter)
 		const struct mark *m = &s->marks.marks[i];
 		uint64_t from_ns = m->time_ns, to_ns = from_ns;
 
-		s->comm[i] = comm_at(&s->tasks, m);
+		s->comm[i] = tasks_thread_comm(&s->tasks, m->pid, m->tid, m->time_ns);
 		s->wanted[i] = filter_passes(filter, m->pid, m->tid, -1, m->time_ns) &&
 			       filter_passes_comm(filter, comm_of(s, i, unknown));
 		if (!s->wanted[i])

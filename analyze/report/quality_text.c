@@ -18,23 +18,31 @@ enum {
 	CAUSES_SHOWN = 3,
 	CURES_BYTES = 512,
 	INTERPRETED_PERCENT = 5, /* of samples, from which on they are worth a line */
+	LINE_BYTES = 2048, /* of one; a longer one is cut to it only where there is no memory */
 };
 
 /* A line, of which foreign names cannot make two. */
 static void __attribute__((format(printf, 2, 3))) put_line(FILE *to, const char *format, ...)
 {
+	char usual[LINE_BYTES], *longer = NULL, *line = usual;
 	va_list args;
-	char *line;
 	int size;
 
 	va_start(args, format);
-	size = vasprintf(&line, format, args);
+	size = vsnprintf(usual, sizeof(usual), format, args);
 	va_end(args);
 	if (size < 0)
 		return;
-	message_escaped(to, line, (size_t)size);
+	if (size >= LINE_BYTES) {
+		va_start(args, format);
+		if (vasprintf(&longer, format, args) < 0)
+			longer = NULL;
+		va_end(args);
+		line = longer ? longer : usual;
+	}
+	message_escaped(to, line, strlen(line));
 	putc('\n', to);
-	free(line);
+	free(longer);
 }
 
 static double percent(uint64_t part, uint64_t total)

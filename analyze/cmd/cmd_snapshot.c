@@ -2,20 +2,16 @@
 /* ebprec snapshot - asks recorders with --ring to write what they have in memory */
 #include <errno.h>
 #include <signal.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "analyze/cmd/common/commands.h"
-#include "analyze/out/message.h"
 #include "analyze/cmd/common/usage.h"
+#include "analyze/out/message.h"
+#include "format/os/recorder_socket.h"
 
-#define NAME      "ebprec-record/" /* with the pid: the abstract socket of a recorder */
-#define ANSWER_MS 120000           /* a slow disk may take a while */
+#define ANSWER_MS 120000 /* a slow disk may take a while */
 #define PIDS_MAX  64
 
 static const struct option snapshot_options[] = {
@@ -31,81 +27,35 @@ static const struct usage snapshot_usage = {
 	.options = snapshot_options,
 };
 
-/* The recorders that listen, as /proc/net/unix lists them. */
-static size_t find_recorders(int pids[PIDS_MAX])
+static int cannot_ask(int pid, int err)
 {
-	FILE *f = fopen("/proc/net/unix", "re");
-	size_t count = 0, room = 0;
-	char *line = NULL, *name;
+	const char *hint;
 
-	while (f && count < PIDS_MAX && getline(&line, &room, f) > 0) {
-		name = strstr(line, " @" NAME);
-		/* Flags 00010000: it listens. */
-		if (name && strstr(line, " 00010000 "))
-			pids[count++] = atoi(name + strlen(" @" NAME));
-	}
-	free(line);
-	if (f)
-		fclose(f);
-	return count;
-}
-
-/* Any process may take such a name: the answer of a stranger is not believed. */
-static bool is_recorder(int fd, int pid)
-{
-	struct ucred peer = { 0 };
-	socklen_t bytes = sizeof(peer);
-
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.pid == pid &&
-	       (peer.uid == 0 || peer.uid == geteuid());
-}
-
-static int read_answer(int fd, int pid)
-{
-	struct pollfd ready = { .fd = fd, .events = POLLIN };
-	char answer[1024];
-	ssize_t n;
-
-	if (poll(&ready, 1, ANSWER_MS) <= 0)
-		return message_error("cannot ask recorder %d: it does not answer", pid);
-	n = recv(fd, answer, sizeof(answer) - 1, 0);
-	if (n <= 0)
+	if (err == -EPERM)
+		return message_error("cannot ask recorder %d: another user's process has its name",
+				     pid);
+	if (err == -EACCES)
 		return message_error(
 			"cannot ask recorder %d: it answers its own user and root alone", pid);
-	answer[n] = '\0';
-	if (answer[0] != '+')
-		return message_error("%s", answer + 1);
-	message_escaped(stdout, answer + 1, (size_t)n - 1);
-	putchar('\n');
-	return MESSAGE_OK;
-}
-
-static int cannot_ask(int pid, int code)
-{
-	bool gone = kill(pid, 0) && errno == ESRCH;
-
-	return message_error("cannot ask recorder %d: %s (%s)", pid, strerror(code),
-			     gone ? "there is no such process" : "was it started with --ring?");
+	if (err == -ETIMEDOUT)
+		return message_error("cannot ask recorder %d: it does not answer", pid);
+	hint = kill(pid, 0) && errno == ESRCH ? "there is no such process"
+					      : "was it started with --ring?";
+	return message_error("cannot ask recorder %d: %s (%s)", pid, strerror(-err), hint);
 }
 
 static int ask(int pid)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	int n = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, NAME "%d", pid);
-	int status;
+	char text[RECORDER_SOCKET_ANSWER_BYTES];
+	int err = recorder_socket_ask(pid, ANSWER_MS, text);
 
-	if (fd < 0 || connect(fd, (struct sockaddr *)&at,
-			      (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)))
-		status = cannot_ask(pid, errno);
-	else if (!is_recorder(fd, pid))
-		status = message_error(
-			"cannot ask recorder %d: another user's process has its name", pid);
-	else
-		status = read_answer(fd, pid);
-	if (fd >= 0)
-		close(fd);
-	return status;
+	if (err == -EIO)
+		return message_error("%s", text);
+	if (err)
+		return cannot_ask(pid, err);
+	message_escaped(stdout, text, strlen(text));
+	putchar('\n');
+	return MESSAGE_OK;
 }
 
 int cmd_snapshot(int argc, char **argv)
@@ -126,12 +76,10 @@ int cmd_snapshot(int argc, char **argv)
 			return usage_error(&snapshot_usage, "'%.60s' is no process id", *words);
 		pids[count++] = (int)pid;
 	}
-	if (!count)
-		count = find_recorders(pids);
-	if (!count)
+	if (!count && (recorder_socket_list(pids, PIDS_MAX, &count) || !count))
 		return message_error(
 			"no recording with --ring is running (start 'ebprec record --ring 60s')");
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < count && i < PIDS_MAX; i++) {
 		status = ask(pids[i]);
 		if (status > worst)
 			worst = status;

@@ -5,23 +5,19 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
+
+#include "format/os/recorder_socket.h"
 
 int snapshot_socket_open(struct snapshot_socket *c)
 {
-	struct sockaddr_un at = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int n, err;
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
+	struct sockaddr_un at;
+	socklen_t bytes = recorder_socket_address((int)getpid(), &at);
 
 	if (fd < 0)
 		return -errno;
-	/* The NUL in front makes the name abstract. */
-	n = snprintf(at.sun_path + 1, sizeof(at.sun_path) - 1, SNAPSHOT_SOCKET_NAME "%d",
-		     (int)getpid());
-	if (bind(fd, (struct sockaddr *)&at,
-		 (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n)) ||
-	    listen(fd, SNAPSHOT_SOCKET_WAITING)) {
+	if (bind(fd, (struct sockaddr *)&at, bytes) || listen(fd, SNAPSHOT_SOCKET_WAITING)) {
 		err = -errno;
 		close(fd);
 		return err;
@@ -63,7 +59,7 @@ bool snapshot_socket_accept(struct snapshot_socket *c)
 
 void snapshot_socket_answer(struct snapshot_socket *c, bool done, const char *text)
 {
-	char answer[1024];
+	char answer[RECORDER_SOCKET_ANSWER_BYTES];
 	int n = snprintf(answer, sizeof(answer), "%c%s", done ? '+' : '-', text);
 	size_t bytes = n < (int)sizeof(answer) ? (size_t)n : sizeof(answer) - 1;
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * snapshot_socket - where `ebprec snapshot` asks a running recorder
+ * snapshot_socket - the recorder's side of the socket by which it is asked for snapshots (format/os/recorder_socket.h)
  *
- * A socket with the abstract name "ebprec-record/PID", so that nothing is left behind when the recorder
- * is killed.  A client that connects asks for a snapshot, and gets one message: '+' or '-', and a
- * line for people.  Only the recorder's own user and root are answered.
+ * Only the recorder's own user and root are answered.
  */
 #ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_SNAPSHOT_SOCKET_H
 #define EBPREC_RECORD_OUTPUT_SNAPSHOT_SNAPSHOT_SOCKET_H
@@ -12,7 +10,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define SNAPSHOT_SOCKET_NAME    "ebprec-record/"
 #define SNAPSHOT_SOCKET_WAITING 16
 
 struct snapshot_socket {

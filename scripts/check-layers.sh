@@ -130,7 +130,7 @@ layers() {
 	analyze/serve: format/base format/os format/text analyze/base analyze/input analyze/push/forms
 	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report analyze/page/table analyze/page/counters
 	analyze/screen: format/base format/text format/perf analyze/base analyze/input analyze/fold analyze/names analyze/report/profile analyze/report
-	analyze/lib: format/base format/reader analyze/input/event analyze/input analyze/names analyze/report/script analyze/report
+	analyze/lib: format/base format/os format/perf format/reader analyze/input/event analyze/input analyze/names analyze/report/profile analyze/report/script analyze/report
 	analyze/cmd/sandbox: format/base format/os format/contract analyze/sym/locate
 	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/spool analyze/names analyze/metric analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/cmd/sandbox
 	analyze/cmd/html: analyze/out analyze/metric analyze/report analyze/page analyze/cmd/common

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * ebprec.h - libebprec: reads captures of ebprec and any perf.data, and gives stacks with names
+ * ebprec.h - libebprec: reads captures of ebprec and any perf.data, and gives stacks and call trees with names
  *
  *	struct ebprec *e;
  *	struct ebprec_stacks *s;
@@ -121,6 +121,31 @@ struct ebprec_process {
 /* In the order in which they were met.  -ENOENT: there are no more. */
 EBPREC_API int ebprec_get_process(struct ebprec *e, size_t index, struct ebprec_process *out);
 
+enum ebprec_mark_kind {
+	EBPREC_MARK_POINT,     /* a moment */
+	EBPREC_MARK_SPAN,      /* from a moment to another */
+	EBPREC_MARK_OPEN_SPAN, /* that did not end: it is shown to the end of the recording */
+	EBPREC_MARK_END,       /* of a span that began before the recording; a moment here */
+};
+
+/* A mark of ebprec-mark.h, ebprec-mark(1), a line of a journal, or a probe.  Valid until ebprec_close(). */
+struct ebprec_mark {
+	size_t size;
+	const char *group, *name;  /* "" where an end with an id has none */
+	const char *text;          /* NULL: none */
+	const char *end_text;      /* with which a span ended; NULL: none */
+	const char *comm;          /* of its thread at that time; NULL: not known */
+	uint64_t start_ns, end_ns; /* on the clock of the samples; equal for a moment */
+	uint64_t id;               /* that begin and end of a span had; 0: none */
+	uint32_t kind;             /* enum ebprec_mark_kind */
+	uint32_t pid, tid, cpu;    /* where it was set, a span began, or one record had all of it */
+	uint32_t depth;            /* how many spans of its process contain this one */
+	uint32_t number; /* of spans with this group and name, from 1 on; 0: it is no span */
+};
+
+/* By start.  -ENOENT: there are no more. */
+EBPREC_API int ebprec_get_mark(struct ebprec *e, size_t index, struct ebprec_mark *out);
+
 /* ---- stacks ---- */
 
 enum ebprec_by {
@@ -140,6 +165,8 @@ enum ebprec_flags {
 	EBPREC_NO_KERNEL_THREADS = 16,
 	EBPREC_OFF_CPU =
 		32, /* not samples but waits: a wait is a sample, its weight are microseconds */
+	EBPREC_QUALITY_TEXT =
+		64, /* struct ebprec_quality has its text; looks for packages with missing names, too */
 };
 
 /* Texts are borrowed during the call. */
@@ -211,7 +238,7 @@ struct ebprec_group {
 EBPREC_API int ebprec_get_group(const struct ebprec_stacks *s, uint32_t group,
 				struct ebprec_group *out);
 
-/* How far the answer can be trusted. */
+/* How far the answer can be trusted.  text is valid until ebprec_stacks_free(). */
 struct ebprec_quality {
 	size_t size;
 	uint64_t samples;         /* in the stacks */
@@ -224,9 +251,58 @@ struct ebprec_quality {
 	uint32_t
 		weight_shift; /* weights are divided by 2 to the power of this, as their sum was too large; else 0 */
 	uint32_t reserved;
+	/*
+	 * With EBPREC_QUALITY_TEXT the same for people, as `ebprec report` ends: why stacks are not complete and names are missing, by
+	 * file, with the remedy; losses, and damage of the file.  Lines that a terminal can take, each with its end.
+	 */
+	const char *text;
 };
 
 EBPREC_API int ebprec_get_quality(const struct ebprec_stacks *s, struct ebprec_quality *out);
+
+/* ---- stacks as a tree of calls ---- */
+
+struct ebprec_tree;
+
+#define EBPREC_NONE UINT32_MAX /* of numbers of nodes, frames and groups: there is none */
+
+enum ebprec_tree_flags {
+	EBPREC_BOTTOM_UP =
+		1, /* a node's children are its callers, and the root's the innermost frames */
+	EBPREC_BY_GROUP = 2, /* the root's children are the groups of the stacks */
+};
+
+struct ebprec_tree_opts {
+	size_t size;
+	uint32_t
+		flags; /* enum ebprec_tree_flags; 0: from the outermost frames down, of all groups */
+	uint32_t reserved; /* 0 */
+};
+
+/*
+ * opts NULL: all zero.  *out is the caller's, NULL if it fails: ebprec_tree_free(), before or behind
+ * ebprec_stacks_free().  -EINVAL, -E2BIG, -EOVERFLOW (more nodes than can be numbered), -ENOMEM.
+ */
+EBPREC_API int ebprec_make_tree(struct ebprec_stacks *s, const struct ebprec_tree_opts *opts,
+				struct ebprec_tree **out);
+EBPREC_API void ebprec_tree_free(struct ebprec_tree *t); /* NULL is fine */
+
+/* Node 0 is the root; a parent has a lower number than its children. */
+struct ebprec_node {
+	size_t size;
+	/* Of the stacks that end at this node: at their innermost frame, bottom up at their outermost. */
+	uint64_t self_samples, self_weight;
+	/* Of these and those below; the sums of its children and its own. */
+	uint64_t total_samples, total_weight;
+	uint32_t parent;
+	uint32_t first_child, next_sibling; /* of siblings the one with the largest weight first */
+	uint32_t frame; /* for ebprec_get_frame(); EBPREC_NONE: it is the root, or a group */
+	uint32_t group; /* for ebprec_get_group(); EBPREC_NONE: it is no group */
+	uint32_t reserved;
+};
+
+/* -ENOENT: there is no such node. */
+EBPREC_API int ebprec_get_node(const struct ebprec_tree *t, uint32_t node, struct ebprec_node *out);
 
 /* ---- samples one by one ---- */
 
@@ -275,6 +351,23 @@ struct ebprec_location {
 /* Innermost first, from index 0 on.  -ENOENT: there are no more; -ENOMEM. */
 EBPREC_API int ebprec_get_location(struct ebprec_cursor *at, size_t index,
 				   struct ebprec_location *out);
+
+/* ---- recorders that run ---- */
+
+/*
+ * The process ids of recorders that ebprec_snapshot() can ask, of this network namespace: those of `ebprec record --ring`.  *count may be
+ * more than capacity, of which no more are set.  The errno of reading /proc/net/unix.
+ */
+EBPREC_API int ebprec_list_recorders(uint32_t *pids, size_t capacity, size_t *count);
+
+/*
+ * Has a recorder write what it has in memory as a capture, as ebprec-snapshot(1) does, and waits for that, timeout_ms at
+ * most, or with -1 as long as it takes.
+ * text: a line without an end, cut to text_bytes with its NUL: "4.0 s, 812 samples, 0.21 MiB in '/var/tmp/x.data.1'", or why it
+ * failed.  -ECONNREFUSED: there is no such recorder; -EPERM: a process of another user has its name; -EACCES: it
+ * answers its own user and root alone; -ETIMEDOUT; -EIO: it could not write the capture, or ended; else the errno of the socket.
+ */
+EBPREC_API int ebprec_snapshot(uint32_t pid, int timeout_ms, char *text, size_t text_bytes);
 
 #ifdef __cplusplus
 }

@@ -17,7 +17,9 @@ import os
 from ctypes import c_char_p, c_int, c_int32, c_size_t, c_uint32, c_uint64, c_void_p
 
 BY_COMM, BY_PID, BY_TID, BY_CPU, BY_CGROUP = 1, 2, 4, 8, 16
-INLINED, LINES, MANGLED, NO_IDLE, NO_KERNEL_THREADS, OFF_CPU = 1, 2, 4, 8, 16, 32
+INLINED, LINES, MANGLED, NO_IDLE, NO_KERNEL_THREADS, OFF_CPU, QUALITY_TEXT = 1, 2, 4, 8, 16, 32, 64
+MARK_POINT, MARK_SPAN, MARK_OPEN_SPAN, MARK_END = 0, 1, 2, 3
+BOTTOM_UP, BY_GROUP = 1, 2
 
 # The fields behind the size, by structure, as ebprec.h has them.
 _FIELDS = {
@@ -35,6 +37,11 @@ _FIELDS = {
     "process": [
         ("comm", c_char_p), ("args", c_char_p), ("start_ns", c_uint64), ("end_ns", c_uint64), ("pid", c_uint32),
         ("ppid", c_uint32), ("is_kernel", c_uint32), ("was_before", c_uint32),
+    ],
+    "mark": [
+        ("group", c_char_p), ("name", c_char_p), ("text", c_char_p), ("end_text", c_char_p), ("comm", c_char_p),
+        ("start_ns", c_uint64), ("end_ns", c_uint64), ("id", c_uint64), ("kind", c_uint32), ("pid", c_uint32),
+        ("tid", c_uint32), ("cpu", c_uint32), ("depth", c_uint32), ("number", c_uint32),
     ],
     "query": [
         ("event", c_char_p), ("from_ns", c_uint64), ("to_ns", c_uint64), ("comms", c_char_p), ("pids", c_char_p),
@@ -61,6 +68,13 @@ _FIELDS = {
     "quality": [
         ("samples", c_uint64), ("user_stacks", c_uint64), ("complete_stacks", c_uint64), ("unnamed_samples", c_uint64),
         ("lost_samples", c_uint64), ("broken_samples", c_uint64), ("weight_shift", c_uint32), ("reserved", c_uint32),
+        ("text", c_char_p),
+    ],
+    "tree_opts": [("flags", c_uint32), ("reserved", c_uint32)],
+    "node": [
+        ("self_samples", c_uint64), ("self_weight", c_uint64), ("total_samples", c_uint64), ("total_weight", c_uint64),
+        ("parent", c_uint32), ("first_child", c_uint32), ("next_sibling", c_uint32), ("frame", c_uint32),
+        ("group", c_uint32), ("reserved", c_uint32),
     ],
 }
 
@@ -71,6 +85,10 @@ _STRUCTURES = {
 _TUPLES = {name: collections.namedtuple(name.title(), [f for f, _ in fields]) for name, fields in _FIELDS.items()}
 
 Stack = collections.namedtuple("Stack", ["frames", "samples", "weight", "group"])
+# The root of a tree has neither frame nor group; children: nodes, that with the largest weight first.
+Node = collections.namedtuple(
+    "Node", ["frame", "group", "self_samples", "self_weight", "total_samples", "total_weight", "children"]
+)
 
 _ON_SAMPLE = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p)
 _lib = ctypes.CDLL("libebprec.so.0")
@@ -81,16 +99,23 @@ _lib.ebprec_close.argtypes = [c_void_p]
 _lib.ebprec_close.restype = None
 _lib.ebprec_stacks_free.argtypes = [c_void_p]
 _lib.ebprec_stacks_free.restype = None
+_lib.ebprec_tree_free.argtypes = [c_void_p]
+_lib.ebprec_tree_free.restype = None
 for _name, _arguments in {
     "ebprec_open": [c_char_p, c_void_p, ctypes.POINTER(c_void_p)],
     "ebprec_count": [c_void_p, c_void_p, ctypes.POINTER(c_void_p)],
     "ebprec_get_info": [c_void_p, c_void_p],
     "ebprec_get_event": [c_void_p, c_size_t, c_void_p],
     "ebprec_get_process": [c_void_p, c_size_t, c_void_p],
+    "ebprec_get_mark": [c_void_p, c_size_t, c_void_p],
     "ebprec_get_stack": [c_void_p, c_size_t, c_void_p],
     "ebprec_get_frame": [c_void_p, c_uint32, c_void_p],
     "ebprec_get_group": [c_void_p, c_uint32, c_void_p],
     "ebprec_get_quality": [c_void_p, c_void_p],
+    "ebprec_make_tree": [c_void_p, c_void_p, ctypes.POINTER(c_void_p)],
+    "ebprec_get_node": [c_void_p, c_uint32, c_void_p],
+    "ebprec_list_recorders": [ctypes.POINTER(c_uint32), c_size_t, ctypes.POINTER(c_size_t)],
+    "ebprec_snapshot": [c_uint32, c_int, c_char_p, c_size_t],
     "ebprec_each_sample": [c_void_p, c_void_p, _ON_SAMPLE, c_void_p],
     "ebprec_get_sample": [c_void_p, c_void_p],
     "ebprec_get_location": [c_void_p, c_size_t, c_void_p],
@@ -99,11 +124,34 @@ for _name, _arguments in {
     getattr(_lib, _name).restype = c_int
 
 _ENOENT = -2
+_NONE = 0xFFFFFFFF
 
 
 def version():
     """The version of the library."""
     return _lib.ebprec_version().decode()
+
+
+def recorders():
+    """The process ids of recorders that snapshot() can ask."""
+    count = c_size_t(16)
+    while True:
+        capacity = count.value
+        pids = (c_uint32 * capacity)()
+        status = _lib.ebprec_list_recorders(pids, capacity, ctypes.byref(count))
+        if status:
+            raise OSError(-status, os.strerror(-status))
+        if count.value <= capacity:
+            return list(pids[: count.value])
+
+
+def snapshot(pid, timeout_ms=-1):
+    """Has a recorder write what it has in memory as a capture; returns its answer, which ends with the path in quotes."""
+    text = ctypes.create_string_buffer(1024)
+    status = _lib.ebprec_snapshot(pid, timeout_ms, text, len(text))
+    if status:
+        raise OSError(-status, _text(text.value))
+    return _text(text.value)
 
 
 def _text(value):
@@ -178,6 +226,10 @@ class Capture:
         """The processes, in the order in which they were met."""
         return list(self._list("process"))
 
+    def marks(self):
+        """Marks and spans, by their start."""
+        return list(self._list("mark"))
+
     def count(self, **query):
         """Counts samples by stack: the fields of struct ebprec_query by name."""
         stacks = c_void_p()
@@ -251,6 +303,31 @@ class Stacks:
             frames = [self._one("frame", number, self._frames) for number in structure.frames[: structure.frame_count]]
             yield Stack(frames, structure.samples, structure.weight, self._one("group", structure.group, self._groups))
             index += 1
+
+    def tree(self, flags=0):
+        """The root of the stacks as a tree of calls; flags: BOTTOM_UP, BY_GROUP."""
+        tree = c_void_p()
+        options = _structure("tree_opts", flags=flags)
+        status = _lib.ebprec_make_tree(self._handle, ctypes.byref(options), ctypes.byref(tree))
+        if status:
+            raise OSError(-status, os.strerror(-status))
+        nodes = []
+        structure = _structure("node")
+        while not _lib.ebprec_get_node(tree, len(nodes), ctypes.byref(structure)):
+            nodes.append(_tuple("node", structure))
+        _lib.ebprec_tree_free(tree)
+        made = {}
+        for number in range(len(nodes) - 1, -1, -1):  # children come behind their parents
+            node = nodes[number]
+            children = []
+            child = node.first_child
+            while child != _NONE:
+                children.append(made[child])
+                child = nodes[child].next_sibling
+            frame = None if node.frame == _NONE else self._one("frame", node.frame, self._frames)
+            group = None if node.group == _NONE else self._one("group", node.group, self._groups)
+            made[number] = Node(frame, group, *node[:4], children)
+        return made[0]
 
     def quality(self):
         """How far the answer can be trusted."""

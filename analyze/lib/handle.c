@@ -77,7 +77,8 @@ static int open_capture(struct ebprec *e, const char *path, const struct ebprec_
 
 	if (err)
 		return handle_fail_structure(e, err, "ebprec_open_opts");
-	err = capture_open(path, &c, &where);
+	e->path = strdup(path);
+	err = e->path ? capture_open(path, &c, &where) : -ENOMEM;
 	if (err)
 		return fail_open(e, path, err, &where);
 	if (opts.unpack_limit_bytes)
@@ -109,9 +110,12 @@ void ebprec_close(struct ebprec *e)
 	free(e->args);
 	free(e->processes);
 	cmdlines_done(&e->cmdlines);
+	marks_done(&e->marks);
+	free(e->mark_order);
 	if (e->has_facts)
 		report_done(&e->facts);
 	capture_close(e->capture);
+	free(e->path);
 	free(e);
 }
 

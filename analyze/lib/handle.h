@@ -4,19 +4,24 @@
 #define EBPREC_ANALYZE_LIB_HANDLE_H
 
 #include "analyze/input/cmdlines.h"
+#include "analyze/input/marks.h"
 #include "analyze/lib/ebprec.h"
 #include "analyze/report/report.h"
 #include "format/reader/capture.h"
 
 struct ebprec {
 	struct capture *capture; /* NULL: it could not be opened */
-	struct report facts;     /* has_facts: its side-band; no samples are counted of it */
+	char *path;
+	struct report facts; /* has_facts: its side-band; no samples are counted of it */
 	bool has_facts;
 	size_t chosen; /* with has_facts: the event that is counted when none is named; SIZE_MAX: there are no events */
 	uint32_t *processes; /* lives of first threads, in facts.tasks */
 	size_t process_count;
 	struct cmdlines cmdlines;
 	char **args; /* by process, as they were asked for; NULL: not yet */
+	struct marks marks;
+	uint32_t *mark_order; /* of marks that are listed, by start; NULL: not read yet */
+	size_t mark_count;
 	char error[256];
 };
 

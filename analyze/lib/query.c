@@ -13,7 +13,7 @@
 #define ALL_BY (EBPREC_BY_COMM | EBPREC_BY_PID | EBPREC_BY_TID | EBPREC_BY_CPU | EBPREC_BY_CGROUP)
 #define ALL_FLAGS                                                          \
 	(EBPREC_INLINED | EBPREC_LINES | EBPREC_MANGLED | EBPREC_NO_IDLE | \
-	 EBPREC_NO_KERNEL_THREADS | EBPREC_OFF_CPU)
+	 EBPREC_NO_KERNEL_THREADS | EBPREC_OFF_CPU | EBPREC_QUALITY_TEXT)
 
 static int add_list(struct ebprec *e, struct filter *f, const char *text,
 		    int (*add)(struct filter *f, const char *text, struct filter_error *error))

@@ -235,7 +235,7 @@ static void close_cursor(struct ebprec_cursor *at)
 
 static int check_flags(struct ebprec *e, const struct ebprec_query *q)
 {
-	const uint32_t unfit = EBPREC_INLINED | EBPREC_LINES | EBPREC_OFF_CPU;
+	const uint32_t unfit = EBPREC_INLINED | EBPREC_LINES | EBPREC_OFF_CPU | EBPREC_QUALITY_TEXT;
 
 	if (q->flags & unfit)
 		return handle_fail(e, -EINVAL, "flags: 0x%" PRIx32 " is for ebprec_count()",

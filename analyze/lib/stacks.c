@@ -7,6 +7,7 @@
 #include "analyze/lib/handle.h"
 #include "analyze/lib/query.h"
 #include "analyze/lib/sized.h"
+#include "analyze/report/quality_text.h"
 #include "format/base/vec.h"
 
 /* The sizes of the first release. */
@@ -28,9 +29,29 @@ struct ebprec_stacks {
 	char **comms; /* ":12" by group, of those without a name; else NULL */
 	uint32_t *frames;
 	size_t frame_capacity;
+	char *quality_text; /* NULL: not asked for */
 };
 
 /* ---- counting ---- */
+
+static int write_quality(struct ebprec_stacks *s, const char *path)
+{
+	size_t bytes;
+	char *text = NULL;
+	FILE *to = open_memstream(&text, &bytes);
+	bool failed;
+
+	if (!to)
+		return -ENOMEM;
+	quality_text_write(&s->report, path, to);
+	failed = ferror(to);
+	if (fclose(to) || failed) {
+		free(text);
+		return -ENOMEM;
+	}
+	s->quality_text = text;
+	return 0;
+}
 
 static int make_report(struct ebprec *e, const struct ebprec_query *q, const struct filter *filter,
 		       struct report *r)
@@ -84,7 +105,8 @@ static int count(struct ebprec *e, const struct ebprec_query *q, struct ebprec_s
 	if (!err)
 		err = make_report(e, q, &filter, &s->report);
 	filter_done(&filter);
-	if (!err && name_threads(s))
+	if (!err &&
+	    (name_threads(s) || (q->flags & EBPREC_QUALITY_TEXT && write_quality(s, e->path))))
 		err = handle_fail(e, -ENOMEM, "%s", strerror(ENOMEM));
 	return err;
 }
@@ -126,6 +148,7 @@ void ebprec_stacks_free(struct ebprec_stacks *s)
 		free(s->comms[i]);
 	free(s->comms);
 	free(s->frames);
+	free(s->quality_text);
 	report_done(&s->report);
 	free(s);
 }
@@ -220,6 +243,7 @@ int ebprec_get_quality(const struct ebprec_stacks *s, struct ebprec_quality *out
 		.lost_samples = s->report.counts.lost_samples,
 		.broken_samples = s->report.stats.broken_samples,
 		.weight_shift = s->report.period_shift,
+		.text = s->quality_text,
 	};
 
 	return sized_give(out, &v, sizeof(v), QUALITY_BYTES);

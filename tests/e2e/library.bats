@@ -58,6 +58,96 @@ setup() {
 	done
 }
 
+@test "a call tree has the sums of the folded stacks: from above, from below, and by group" {
+	ebprec export --raw -o plain.data gen.data
+	for file in gen.data plain.data perf.data "$captures/finished.data" "$captures/live.data"; do
+		ebprec report -q --folded -i "$file" >folded
+		for shape in "down 0" "up 1" "groups 2"; do
+			python3 "$BATS_TEST_DIRNAME/tree_of_folded.py" "${shape% *}" <folded >want
+			library_reader tree "$file" 0 0 "${shape#* }" | python3 "$BATS_TEST_DIRNAME/tree_of_folded.py" nodes >got
+			[ "$(wc -l <want)" -gt 5 ] || fail "$file: $(cat want)"
+			cmp want got >&2 || fail "$file, $shape: $(diff want got | head -n 6)"
+		done
+		ebprec report -q --folded --period -i "$file" | python3 "$BATS_TEST_DIRNAME/tree_of_folded.py" down >want
+		library_reader tree "$file" | python3 "$BATS_TEST_DIRNAME/tree_of_folded.py" weights >got
+		cmp want got >&2 || fail "$file, weights: $(diff want got | head -n 6)"
+	done
+}
+
+@test "the text about the quality of stacks is that of ebprec report, also of damaged files" {
+	for file in gen.data perf.data "$captures"/{cut,finished,flipped,live}.data; do
+		library_reader quality "$file" >got
+		ebprec report --folded -i "$file" 2>want >/dev/null
+		same "$(sed -n 's/^ebprec: //p' want)" "$(cat got)"
+	done
+	contains "$(library_reader quality gen.data)" "stacks: 3000 samples"
+	contains "$(library_reader quality "$captures/flipped.data")" "is damaged"
+	contains "$(library_reader quality perf.data)" "names: "
+}
+
+@test "marks and spans are those of ebprec marks: nested, of one record, with texts, without an end or a beginning" {
+	cat >story <<-'END'
+		900 comm 7 7 seven
+		1000 mark 0 7 7 0 0 0 g point hello
+		1100 mark 0 7 7 1 0 0 g outer from
+		1200 mark 0 7 7 1 5 0 g inner
+		1300 mark 1 7 7 2 5 0 - - until
+		1350 mark 1 7 7 3 0 300 g reported in one
+		1400 mark 1 7 7 2 0 0 g outer
+		1500 mark 0 7 7 2 0 0 g before
+		1600 mark 0 7 7 1 0 0 g open
+		1700 mark 0 8 8 0 0 0 g unknown
+	END
+	gen_story marks.data <story
+	library_reader marks marks.data >got
+	ebprec marks -q --json marks.data >marks.json
+	cat got >&2
+	same "$(jq -r '.spans[] | "\(if .ended then "span" else "open" end) \(.group)/\(.name)#\(.number) \(.pid) \(.tid) \(.comm) \(.start_ns) \(.duration_ns) \(.depth) \(if .text == "" then "-" else .text end) \(if .end_text == "" then "-" else .end_text end)"' marks.json)" \
+		"$(grep -E '^(span|open)' got)"
+	same "4 spans, 1 of them open" "$(grep -cE '^(span|open)' got) spans, $(grep -c '^open' got) of them open"
+	same "$(jq -r '.marks[] | select(.kind == "point") | "point \(.group)/\(.name)#0 \(.pid) \(.tid) \(.time_ns)"' marks.json)" \
+		"$(pick_fields 1 point 1 2 3 4 6 <got)"
+	same "end g/before#0 7 7 seven 1500 0 0 - -" "$(grep '^end' got)"
+	contains "$(cat got)" "point g/unknown#0 8 8 - 1700 0 0 - -"
+	PYTHONPATH=$ROOT/usr/share/ebprec/python python3 -c 'if True:
+		import ebprec
+		with ebprec.Capture("marks.data") as capture:
+		    for m in capture.marks():
+		        print(m.kind, m.name, m.start_ns, m.end_ns - m.start_ns)' >of_python
+	same "$(wc -l <got)" "$(wc -l <of_python)"
+	contains "$(cat of_python)" "1 reported 1050 300"
+}
+
+@test "a recorder is asked for a snapshot by its socket, and answers with a line" {
+	cat >recorder.py <<-'END'
+		import os, socket, sys
+		server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		server.bind(b"\0ebprec-record/%d" % os.getpid())
+		server.listen()
+		print(os.getpid(), flush=True)
+		for answer in sys.argv[1:]:
+		    client, _ = server.accept()
+		    client.send(answer.encode())
+		    client.close()
+	END
+	python3 recorder.py "+1.0 s, 7 samples, 0.01 MiB in '/x.1'" "-cannot write '/x.2': No space left on device" "-cannot write" "+python" >pid 3>&- &
+	await test -s pid
+	pid=$(cat pid)
+	run library_reader snapshot "$pid"
+	contains "$output" "recorder $pid"
+	contains "$output" "0 1.0 s, 7 samples, 0.01 MiB in '/x.1'"
+	run library_reader snapshot "$pid"
+	contains "$output" "-5 cannot write '/x.2': No space left on device"
+	local PYTHONPATH=$ROOT/usr/share/ebprec/python
+	export PYTHONPATH
+	same "True python" "$(python3 -c "import ebprec; print($pid in ebprec.recorders(), ebprec.snapshot($pid))")"
+	wait
+	run library_reader snapshot "$pid"
+	contains "$output" "-111 Connection refused"
+	run python3 -c "import ebprec; ebprec.snapshot($pid)"
+	contains "$output" "ConnectionRefusedError: [Errno 111] Connection refused"
+}
+
 @test "samples come in order, with a filter as counted, and end when the caller wants" {
 	same "$(ebprec script -q -i gen.data | grep -c '^[^[:blank:]]')" "$(library_reader samples gen.data)"
 	same 3 "$(library_reader samples gen.data 3)"
@@ -107,8 +197,11 @@ setup() {
 	gen_capture -o few.data --samples 300 --depth 9 --pids 12
 	for file in few.data perf.data "$captures/finished.data" "$captures/live.data"; do
 		read -r runs refused < <(library_reader failing "$file")
-		[ "$runs" -gt 100 ] && [ "$refused" -gt $((runs / 2)) ] || fail "$file: $runs runs, $refused failed"
+		# No call fails where symbols, or packages with them, are looked for: their frames have a reason.
+		[ "$runs" -gt 100 ] && [ "$refused" -gt $((runs / 4)) ] || fail "$file: $runs runs, $refused failed"
 	done
+	read -r runs refused < <(library_reader failing few.data each)
+	[ "$runs" -gt 300 ] && [ "$refused" -gt $((runs / 2)) ] || fail "each: $runs runs, $refused failed"
 }
 
 @test "the examples of libebprec(3) work, in C and in Python, and agree" {
@@ -126,6 +219,21 @@ setup() {
 	same "$(grep -v "^$least " of_c | sort)" "$(grep -v "^$least " of_python | sort)"
 }
 
+@test "the module has the tree, with frames and groups" {
+	PYTHONPATH=$ROOT/usr/share/ebprec/python python3 - gen.data <<-'END' >got
+		import sys, ebprec
+		def show(node, path):
+		    print(node.self_samples, node.total_samples, node.self_weight, node.total_weight, ";".join(path))
+		    for child in node.children:
+		        show(child, path + [child.frame.name if child.frame else child.group.comm])
+		with ebprec.Capture(sys.argv[1]) as capture:
+		    stacks = capture.count(flags=ebprec.QUALITY_TEXT)
+		show(stacks.tree(ebprec.BY_GROUP), [])
+		assert "stacks: 3000 samples" in stacks.quality().text
+	END
+	same "$(library_reader tree gen.data 0 0 2)" "$(cat got)"
+}
+
 @test "the module's structures are those of the header, and its errors are OSError" {
 	export PYTHONPATH=$ROOT/usr/share/ebprec/python
 	cat >sizes.c <<-'END'
@@ -134,7 +242,7 @@ setup() {
 		#define SIZE(name) printf(#name " %zu\n", sizeof(struct ebprec_##name))
 		int main(void)
 		{
-			SIZE(open_opts), SIZE(info), SIZE(event), SIZE(process), SIZE(query), SIZE(stack), SIZE(frame), SIZE(group), SIZE(sample), SIZE(location), SIZE(quality);
+			SIZE(open_opts), SIZE(info), SIZE(event), SIZE(process), SIZE(query), SIZE(stack), SIZE(frame), SIZE(group), SIZE(sample), SIZE(location), SIZE(quality), SIZE(mark), SIZE(tree_opts), SIZE(node);
 		}
 	END
 	# shellcheck disable=SC2046 # words
@@ -144,7 +252,7 @@ setup() {
 		for name, structure in ebprec._STRUCTURES.items():
 		    print(name, ctypes.sizeof(structure))
 	END
-	same "$(./sizes)" "$(python3 sizes.py)"
+	same "$(./sizes | sort)" "$(python3 sizes.py | sort)"
 	run python3 -c 'import ebprec; ebprec.Capture("/nosuch")'
 	contains "$output" "FileNotFoundError: [Errno 2] cannot open '/nosuch': No such file or directory"
 }
@@ -163,8 +271,8 @@ setup() {
 	fi
 	run abidiff "$abi" now.abi
 	same "0 " "$status $output"
-	sed "s/<class-decl name='ebprec_quality' size-in-bits='512'/<class-decl name='ebprec_quality' size-in-bits='448'/" "$abi" >other.abi
+	sed "s/<class-decl name='ebprec_quality' size-in-bits='576'/<class-decl name='ebprec_quality' size-in-bits='512'/" "$abi" >other.abi
 	run abidiff other.abi now.abi
 	same 4 "$status" # ABI change
-	contains "$output" "type size changed from 448 to 512"
+	contains "$output" "type size changed from 512 to 576"
 }

@@ -27,6 +27,10 @@ setup() {
 	esac
 	ebprec mark now
 	await test -e r.data.2
+	# The library asks the same.
+	answer=$(PYTHONPATH=$BATS_TEST_DIRNAME/../../analyze/lib LD_LIBRARY_PATH=$BUILD \
+		python3 -c "import ebprec; assert $pid in ebprec.recorders(); print(ebprec.snapshot($pid, 60000))")
+	contains "$answer" " MiB in '$PWD/r.data.3'"
 	: >end
 	wait $pid
 	# No recorder is there to be asked.
@@ -34,7 +38,7 @@ setup() {
 	# shellcheck disable=SC2154 # refuses sets stderr
 	contains "$stderr" "cannot ask recorder $pid: Connection refused (there is no such process)"
 	kill $early
-	for f in r.data.1 r.data.2 r.data; do
+	for f in r.data.1 r.data.2 r.data.3 r.data; do
 		intact "$f"
 		# Nothing of its start is left, only what it adds up to.
 		[ "$(account "$f" segment dropped_until_mono_ns)" -gt 0 ] || fail "nothing was dropped"

@@ -49,6 +49,19 @@ static int see_sample(void *arg, struct ebprec_cursor *at)
 	return err == -ENOENT ? 0 : err;
 }
 
+static int build_tree(struct ebprec_stacks *s, uint32_t flags)
+{
+	const struct ebprec_tree_opts opts = { .size = sizeof(opts), .flags = flags };
+	struct ebprec_node node = { .size = sizeof(node) };
+	struct ebprec_tree *t;
+	int err = ebprec_make_tree(s, &opts, &t);
+
+	for (uint32_t i = 0; !err; i++)
+		err = ebprec_get_node(t, i, &node);
+	ebprec_tree_free(t);
+	return err == -ENOENT ? 0 : err;
+}
+
 static int count_stacks(struct ebprec *e, const struct ebprec_query *query)
 {
 	struct ebprec_group group = { .size = sizeof(group) };
@@ -63,6 +76,10 @@ static int count_stacks(struct ebprec *e, const struct ebprec_query *query)
 		if (!err)
 			err = ebprec_get_group(s, stack.group, &group);
 	}
+	if (err == -ENOENT)
+		err = build_tree(s, EBPREC_BOTTOM_UP);
+	if (!err)
+		err = build_tree(s, EBPREC_BY_GROUP);
 	ebprec_stacks_free(s);
 	return err;
 }
@@ -72,9 +89,11 @@ static int use_library(int argc, char **argv)
 	const struct ebprec_query query = { .size = sizeof(query),
 					    .symfs = argv[1],
 					    .by = EBPREC_BY_COMM | EBPREC_BY_CGROUP,
-					    .flags = EBPREC_INLINED | EBPREC_LINES };
+					    .flags = EBPREC_INLINED | EBPREC_LINES |
+						     EBPREC_QUALITY_TEXT };
 	const struct ebprec_query plain = { .size = sizeof(plain), .symfs = argv[1] };
 	struct ebprec_process process = { .size = sizeof(process) };
+	struct ebprec_mark mark = { .size = sizeof(mark) };
 	struct ebprec_info info = { .size = sizeof(info) };
 	struct ebprec *e;
 	int err = ebprec_open(argv[2], NULL, &e);
@@ -83,6 +102,8 @@ static int use_library(int argc, char **argv)
 		err = ebprec_get_info(e, &info);
 	for (size_t i = 0; !err; i++)
 		err = ebprec_get_process(e, i, &process);
+	for (size_t i = 0; err == -ENOENT && !(err = ebprec_get_mark(e, i, &mark)); i++)
+		err = -ENOENT;
 	if (err == -ENOENT) {
 		err = ebprec_each_sample(e, &plain, see_sample, NULL);
 		if (!err)

@@ -25,8 +25,8 @@ struct fde {
 
 enum { NO_CIE = INT32_MAX };
 
-struct parser {
-	const struct eh_frame_section *section;
+struct eh_frame {
+	struct eh_frame_section section;
 	struct parse_err *err;
 	struct cie *cies; /* ascending by off_bytes */
 	uint32_t n_cies;
@@ -51,7 +51,7 @@ struct entry {
  * Reads the frame of the next entry.  1: *e is filled; 0: the section ended; or a negative errno.
  * Zero words between entries end the list of one object file, and the next may follow.
  */
-static int next_entry(const struct parser *p, struct cursor *c, struct entry *e)
+static int next_entry(const struct eh_frame *f, struct cursor *c, struct entry *e)
 {
 	uint64_t size_bytes;
 
@@ -60,16 +60,16 @@ static int next_entry(const struct parser *p, struct cursor *c, struct entry *e)
 			return 0;
 		e->off_bytes = (uint32_t)c->off_bytes;
 		size_bytes = cursor_u32(c);
-		if (!size_bytes && p->section->ends_at_zero)
+		if (!size_bytes && f->section.ends_at_zero)
 			return 0;
 	} while (!size_bytes);
 	if (size_bytes == 0xffffffff)
 		size_bytes = cursor_u64(c);
 	e->id_off_bytes = (uint32_t)c->off_bytes;
 	if (!cursor_ok(c) || cursor_left(c) < size_bytes)
-		return parse_fail(p->err, -ENODATA, e->off_bytes, "entry goes beyond the section");
+		return parse_fail(f->err, -ENODATA, e->off_bytes, "entry goes beyond the section");
 	if (size_bytes < 4)
-		return parse_fail(p->err, -EBADMSG, e->off_bytes, "entry too short");
+		return parse_fail(f->err, -EBADMSG, e->off_bytes, "entry too short");
 	e->body = cursor_of(c->data, c->off_bytes + size_bytes);
 	e->body.off_bytes = c->off_bytes;
 	e->id = cursor_u32(&e->body);
@@ -78,7 +78,7 @@ static int next_entry(const struct parser *p, struct cursor *c, struct entry *e)
 }
 
 /* The letters behind "z": what the augmentation data holds, in order. */
-static int parse_aug_data(const struct parser *p, const char *letters, struct cursor *c,
+static int parse_aug_data(const struct eh_frame *f, const char *letters, struct cursor *c,
 			  struct cie *cie)
 {
 	uint64_t size_bytes = cfi_uleb(c), ignored;
@@ -93,7 +93,7 @@ static int parse_aug_data(const struct parser *p, const char *letters, struct cu
 			cie->common.pointer_encoding = cursor_u8(c);
 		} else if (*letters == 'P') {
 			encoding = cursor_u8(c) & 0x0f; /* what it points at is of no interest */
-			if (cfi_pointer(c, encoding, p->section->vaddr, NULL, &ignored))
+			if (cfi_pointer(c, encoding, f->section.vaddr, NULL, &ignored))
 				return -EBADMSG;
 		} else if (*letters == 'L') {
 			cursor_skip(c, 1);
@@ -110,9 +110,9 @@ static int parse_aug_data(const struct parser *p, const char *letters, struct cu
 }
 
 /* The contents of a CIE; any failure only marks it as broken. */
-static int parse_cie(const struct parser *p, struct cursor *c, struct cie *cie)
+static int parse_cie(const struct eh_frame *f, struct cursor *c, struct cie *cie)
 {
-	uint8_t version = cursor_u8(c), arch = (uint8_t)p->section->arch;
+	uint8_t version = cursor_u8(c), arch = (uint8_t)f->section.arch;
 	const char *aug = cursor_str(c);
 	uint64_t ra;
 	int err;
@@ -126,14 +126,14 @@ static int parse_cie(const struct parser *p, struct cursor *c, struct cie *cie)
 	if (version == 4 && (cursor_u8(c) != 8 || cursor_u8(c) != 0))
 		return -EBADMSG; /* size of addresses and of segment selectors */
 	cie->common.arch = arch;
-	cie->common.track_bx = p->section->track_bx && arch == UNWIND_X86_64;
+	cie->common.track_bx = f->section.track_bx && arch == UNWIND_X86_64;
 	cie->common.code_align = cfi_uleb(c);
 	cie->common.data_align = cfi_sleb(c);
 	ra = version == 1 ? cursor_u8(c) : cfi_uleb(c);
 	cie->common.unusual_ra = ra != (arch == UNWIND_AARCH64 ? UNWIND_ARM_LR : UNWIND_X86_RA);
 	cie->has_aug_data = *aug == 'z';
 	if (cie->has_aug_data) {
-		err = parse_aug_data(p, aug + 1, c, cie);
+		err = parse_aug_data(f, aug + 1, c, cie);
 		if (err)
 			return err;
 	}
@@ -143,32 +143,32 @@ static int parse_cie(const struct parser *p, struct cursor *c, struct cie *cie)
 	return cfi_common_init(&cie->common, c->data + c->off_bytes, cursor_left(c));
 }
 
-static int add_cie(struct parser *p, struct entry *e)
+static int add_cie(struct eh_frame *f, struct entry *e)
 {
 	struct cie cie = { .off_bytes = e->off_bytes };
 	int err;
 
-	if (p->n_cies == EH_FRAME_MAX_CIES)
-		return parse_fail(p->err, -EOVERFLOW, e->off_bytes, "too many CIEs");
-	err = vec_reserve(&p->cies, &p->max_cies, p->n_cies + 1);
+	if (f->n_cies == EH_FRAME_MAX_CIES)
+		return parse_fail(f->err, -EOVERFLOW, e->off_bytes, "too many CIEs");
+	err = vec_reserve(&f->cies, &f->max_cies, f->n_cies + 1);
 	if (err)
 		return err;
-	cie.broken = parse_cie(p, &e->body, &cie) != 0;
-	p->cies[p->n_cies++] = cie;
+	cie.broken = parse_cie(f, &e->body, &cie) != 0;
+	f->cies[f->n_cies++] = cie;
 	return 0;
 }
 
 /* The index of the CIE at off_bytes, or NO_CIE. */
-static uint32_t find_cie(struct parser *p, uint32_t off_bytes)
+static uint32_t find_cie(struct eh_frame *f, uint32_t off_bytes)
 {
 	uint32_t lo;
 
-	if (p->last_cie < p->n_cies && p->cies[p->last_cie].off_bytes == off_bytes)
-		return p->last_cie;
-	lo = (uint32_t)lower_bound(i, 0, p->n_cies, p->cies[i].off_bytes < off_bytes);
-	if (lo == p->n_cies || p->cies[lo].off_bytes != off_bytes)
+	if (f->last_cie < f->n_cies && f->cies[f->last_cie].off_bytes == off_bytes)
+		return f->last_cie;
+	lo = (uint32_t)lower_bound(i, 0, f->n_cies, f->cies[i].off_bytes < off_bytes);
+	if (lo == f->n_cies || f->cies[lo].off_bytes != off_bytes)
 		return NO_CIE;
-	p->last_cie = lo;
+	f->last_cie = lo;
 	return lo;
 }
 
@@ -176,17 +176,17 @@ static uint32_t find_cie(struct parser *p, uint32_t off_bytes)
  * Reads the range of an FDE.  -EBADMSG: not even that can be read, and the FDE covers nothing.
  * fde->cie stays NO_CIE when only the rest is broken.
  */
-static int parse_fde(struct parser *p, struct entry *e, struct fde *fde)
+static int parse_fde(struct eh_frame *f, struct entry *e, struct fde *fde)
 {
-	uint32_t index = find_cie(p, e->id_off_bytes - e->id);
-	const struct cie *cie = index == NO_CIE ? NULL : &p->cies[index];
+	uint32_t index = find_cie(f, e->id_off_bytes - e->id);
+	const struct cie *cie = index == NO_CIE ? NULL : &f->cies[index];
 	uint8_t encoding = cie ? cie->common.pointer_encoding : 0;
 	uint64_t raw, pc, size_bytes, aug_bytes;
 	struct cursor *c = &e->body;
 
 	if (!cie || !cie->has_range || e->id > e->id_off_bytes ||
-	    cfi_pointer(c, encoding, p->section->vaddr, &raw, &pc) ||
-	    cfi_pointer(c, encoding & 0x07, p->section->vaddr, NULL, &size_bytes))
+	    cfi_pointer(c, encoding, f->section.vaddr, &raw, &pc) ||
+	    cfi_pointer(c, encoding & 0x07, f->section.vaddr, NULL, &size_bytes))
 		return -EBADMSG;
 	if (!raw || !pc)
 		size_bytes = 0; /* the linker dropped the code */
@@ -207,26 +207,26 @@ static int parse_fde(struct parser *p, struct entry *e, struct fde *fde)
 	return 0;
 }
 
-static int add_fde(struct parser *p, struct entry *e)
+static int add_fde(struct eh_frame *f, struct entry *e)
 {
 	struct fde fde;
 	int err;
 
-	p->stats.fdes++;
-	if (parse_fde(p, e, &fde)) {
-		p->stats.fdes_broken++;
+	f->stats.fdes++;
+	if (parse_fde(f, e, &fde)) {
+		f->stats.fdes_broken++;
 		return 0;
 	}
 	if (!fde.size_bytes) {
-		p->stats.fdes_dropped++;
+		f->stats.fdes_dropped++;
 		return 0;
 	}
-	err = vec_reserve(&p->fdes, &p->max_fdes, (size_t)p->n_fdes + 1);
+	err = vec_reserve(&f->fdes, &f->max_fdes, (size_t)f->n_fdes + 1);
 	if (err)
 		return err;
-	if (p->n_fdes && p->fdes[p->n_fdes - 1].pc >= fde.pc)
-		p->sorted = false;
-	p->fdes[p->n_fdes++] = fde;
+	if (f->n_fdes && f->fdes[f->n_fdes - 1].pc >= fde.pc)
+		f->sorted = false;
+	f->fdes[f->n_fdes++] = fde;
 	return 0;
 }
 
@@ -242,29 +242,29 @@ static int compare_fdes(const void *a, const void *b)
 	return x->ins_off_bytes < y->ins_off_bytes ? 1 : -1;
 }
 
-static int collect(struct parser *p)
+static int collect(struct eh_frame *f)
 {
-	struct cursor c = cursor_of(p->section->data, p->section->size_bytes);
+	struct cursor c = cursor_of(f->section.data, f->section.size_bytes);
 	struct entry e;
 	int more, err;
 
-	p->sorted = true;
-	while ((more = next_entry(p, &c, &e)) > 0) {
-		err = e.id ? add_fde(p, &e) : add_cie(p, &e);
+	f->sorted = true;
+	while ((more = next_entry(f, &c, &e)) > 0) {
+		err = e.id ? add_fde(f, &e) : add_cie(f, &e);
 		if (err)
 			return err;
 	}
 	if (more < 0)
 		return more;
-	if (!p->sorted)
-		qsort(p->fdes, p->n_fdes, sizeof(*p->fdes), compare_fdes);
-	p->stats.cies = p->n_cies;
+	if (!f->sorted)
+		qsort(f->fdes, f->n_fdes, sizeof(*f->fdes), compare_fdes);
+	f->stats.cies = f->n_cies;
 	return 0;
 }
 
 /* Hands out rows; joins equal neighbours. */
 struct emitter {
-	struct parser *p;
+	struct eh_frame *f;
 	eh_frame_row_fn fn;
 	void *ctx;
 	uint64_t last; /* the bytes of the last rule */
@@ -273,14 +273,14 @@ struct emitter {
 
 static int emit(struct emitter *em, uint64_t pc, const struct unwind_rule *rule)
 {
-	struct eh_frame_stats *stats = &em->p->stats;
+	struct eh_frame_stats *stats = &em->f->stats;
 	uint64_t bytes;
 
 	memcpy(&bytes, rule, sizeof(bytes));
 	if (em->any && bytes == em->last)
 		return 0;
 	if (stats->rows == EH_FRAME_MAX_ROWS)
-		return parse_fail(em->p->err, -EOVERFLOW, 0, "too many rows");
+		return parse_fail(em->f->err, -EOVERFLOW, 0, "too many rows");
 	stats->rows++;
 	em->any = true;
 	em->last = bytes;
@@ -296,7 +296,7 @@ static int emit_special(struct emitter *em, uint64_t pc, enum unwind_cfa cfa)
 
 static int emit_state(struct emitter *em, const struct cfi_run *run)
 {
-	struct eh_frame_stats *stats = &em->p->stats;
+	struct eh_frame_stats *stats = &em->f->stats;
 	struct unwind_rule rule;
 	enum cfi_unsup why;
 	bool fp_dropped;
@@ -313,20 +313,20 @@ static int emit_state(struct emitter *em, const struct cfi_run *run)
 /* Runs one FDE and hands out its rows below limit. */
 static int emit_fde(struct emitter *em, const struct fde *fde, uint64_t limit, struct cfi_run *run)
 {
-	const struct eh_frame_section *section = em->p->section;
+	const struct eh_frame_section *section = &em->f->section;
 	bool first = true;
 	int more, err;
 
 	if (fde->cie == NO_CIE) {
-		em->p->stats.unsup_rows[CFI_UNSUP_BROKEN]++;
+		em->f->stats.unsup_rows[CFI_UNSUP_BROKEN]++;
 		return emit_special(em, fde->pc, UNWIND_CFA_UNSUP);
 	}
-	cfi_run_init(run, &em->p->cies[fde->cie].common, section->data + fde->ins_off_bytes,
+	cfi_run_init(run, &em->f->cies[fde->cie].common, section->data + fde->ins_off_bytes,
 		     fde->ins_size_bytes, section->vaddr + fde->ins_off_bytes, fde->pc);
 	do {
 		more = cfi_run_row(run);
 		if (more < 0) {
-			em->p->stats.unsup_rows[CFI_UNSUP_BROKEN]++;
+			em->f->stats.unsup_rows[CFI_UNSUP_BROKEN]++;
 			return emit_special(em, run->pc, UNWIND_CFA_UNSUP);
 		}
 		if (first || run->dirty) {
@@ -340,22 +340,39 @@ static int emit_fde(struct emitter *em, const struct fde *fde, uint64_t limit, s
 	return 0;
 }
 
-static int emit_all(struct emitter *em)
+/* Addresses of FDEs, ascending. */
+struct starts {
+	const uint64_t *list; /* NULL: all FDEs */
+	size_t count, next;   /* the first that is not below the one asked for before */
+};
+
+static bool is_asked(struct starts *s, uint64_t pc)
 {
-	const struct parser *p = em->p;
+	if (!s->list)
+		return true;
+	while (s->next < s->count && s->list[s->next] < pc)
+		s->next++;
+	return s->next < s->count && s->list[s->next] == pc;
+}
+
+static int emit_rows(struct emitter *em, struct starts *starts)
+{
+	const struct eh_frame *f = em->f;
 	uint64_t limit, covered_to = 0;
 	const struct fde *fde;
 	struct cfi_run run;
 	uint32_t i;
 	int err;
 
-	for (i = 0; i < p->n_fdes; i++) {
-		fde = &p->fdes[i];
+	for (i = 0; i < f->n_fdes; i++) {
+		fde = &f->fdes[i];
 		limit = fde->pc + fde->size_bytes;
-		if (i + 1 < p->n_fdes && p->fdes[i + 1].pc < limit)
-			limit = p->fdes[i + 1].pc;
+		if (i + 1 < f->n_fdes && f->fdes[i + 1].pc < limit)
+			limit = f->fdes[i + 1].pc;
 		if (limit == fde->pc)
 			continue; /* the next one hides it all */
+		if (!is_asked(starts, fde->pc))
+			continue;
 		if (em->any && fde->pc - covered_to > EH_FRAME_MAX_PADDING_BYTES) {
 			err = emit_special(em, covered_to, UNWIND_CFA_END);
 			if (err)
@@ -369,39 +386,82 @@ static int emit_all(struct emitter *em)
 	return em->any ? emit_special(em, covered_to, UNWIND_CFA_END) : 0;
 }
 
+static int read_section(struct eh_frame *f, struct parse_err *err)
+{
+	f->err = err;
+	return f->section.size_bytes > EH_FRAME_MAX_BYTES
+		       ? parse_fail(err, -EOVERFLOW, 0, "section too large")
+		       : collect(f);
+}
+
+static void free_entries(struct eh_frame *f)
+{
+	free(f->cies);
+	free(f->fdes);
+}
+
 int eh_frame_rows(const struct eh_frame_section *section, eh_frame_row_fn fn, void *ctx,
 		  struct eh_frame_stats *stats, struct parse_err *err)
 {
-	struct parser p = { .section = section, .err = err };
-	struct emitter em = { .p = &p, .fn = fn, .ctx = ctx };
-	int ret;
+	struct eh_frame f = { .section = *section };
+	struct emitter em = { .f = &f, .fn = fn, .ctx = ctx };
+	int ret = read_section(&f, err);
 
-	if (section->size_bytes > EH_FRAME_MAX_BYTES)
-		return parse_fail(err, -EOVERFLOW, 0, "section too large");
-	ret = collect(&p);
 	if (!ret)
-		ret = emit_all(&em);
+		ret = emit_rows(&em, &(struct starts){ 0 });
 	if (!ret && stats)
-		*stats = p.stats;
-	free(p.cies);
-	free(p.fdes);
+		*stats = f.stats;
+	free_entries(&f);
 	return ret;
 }
 
-int eh_frame_ranges(const struct eh_frame_section *section, eh_frame_range_fn fn, void *ctx,
-		    struct parse_err *err)
+int eh_frame_open(const struct eh_frame_section *section, struct eh_frame **out,
+		  struct parse_err *err)
 {
-	struct parser p = { .section = section, .err = err };
+	struct eh_frame *f = calloc(1, sizeof(*f));
 	int ret;
 
-	if (section->size_bytes > EH_FRAME_MAX_BYTES)
-		return parse_fail(err, -EOVERFLOW, 0, "section too large");
-	ret = collect(&p);
-	for (uint32_t i = 0; !ret && i < p.n_fdes; i++)
-		ret = fn(ctx, p.fdes[i].pc, p.fdes[i].size_bytes);
-	free(p.cies);
-	free(p.fdes);
+	if (!f)
+		return -ENOMEM;
+	f->section = *section;
+	ret = read_section(f, err);
+	f->err = NULL;
+	if (ret) {
+		eh_frame_close(f);
+		return ret;
+	}
+	*out = f;
+	return 0;
+}
+
+void eh_frame_close(struct eh_frame *f)
+{
+	if (f)
+		free_entries(f);
+	free(f);
+}
+
+enum unwind_arch eh_frame_arch(const struct eh_frame *f)
+{
+	return f->section.arch;
+}
+
+int eh_frame_ranges(const struct eh_frame *f, eh_frame_range_fn fn, void *ctx)
+{
+	int ret = 0;
+
+	for (uint32_t i = 0; !ret && i < f->n_fdes; i++)
+		ret = fn(ctx, f->fdes[i].pc, f->fdes[i].size_bytes);
 	return ret;
+}
+
+int eh_frame_rows_at(struct eh_frame *f, const uint64_t *starts, size_t count, eh_frame_row_fn fn,
+		     void *ctx)
+{
+	struct emitter em = { .f = f, .fn = fn, .ctx = ctx };
+
+	f->stats.rows = 0;
+	return count ? emit_rows(&em, &(struct starts){ .list = starts, .count = count }) : 0;
 }
 
 int eh_frame_hdr_find(const uint8_t *hdr, size_t size_bytes, uint64_t hdr_vaddr,

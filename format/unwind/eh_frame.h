@@ -4,7 +4,8 @@
  *
  * .eh_frame holds CIEs (common to many functions) and FDEs (one range of code each, with a small
  * program that gives the rules at every instruction).  eh_frame_rows() runs all these programs once
- * and hands out rows: from this address on, this rule (format/unwind/unwind.h).
+ * and hands out rows: from this address on, this rule (format/unwind/unwind.h).  eh_frame_open()
+ * reads the section for a caller that needs the ranges, or the rows of some.
  *
  * Rows come in strictly ascending order of address, and a row differs from the one before.  Where
  * no FDE covers an address there is a row with UNWIND_CFA_END; a hole of at most 15 bytes between
@@ -19,7 +20,7 @@
  * The bytes may come from anyone.  Broken contents of one CIE or FDE turn the range they cover
  * into UNWIND_CFA_UNSUP, and are counted; only a broken length or a limit fails the section.  Time
  * is O(n log n) in the size of the section.  Memory is at most four times the size of the section
- * and 32 MB, and is freed on return.
+ * and 32 MB, and is freed on return, or by eh_frame_close().
  *
  * Reference: the Linux Standard Base, "Exception Frames", and DWARF 5 section 6.4.
  */
@@ -72,15 +73,29 @@ typedef int (*eh_frame_row_fn)(void *ctx, uint64_t pc, const struct unwind_rule 
 int eh_frame_rows(const struct eh_frame_section *section, eh_frame_row_fn fn, void *ctx,
 		  struct eh_frame_stats *stats, struct parse_err *err);
 
+struct eh_frame; /* opaque: the CIEs and FDEs of a section */
+
+/* The section's bytes are borrowed until eh_frame_close().  Errors as of eh_frame_rows(). */
+int eh_frame_open(const struct eh_frame_section *section, struct eh_frame **out,
+		  struct parse_err *err);
+void eh_frame_close(struct eh_frame *f); /* NULL is fine */
+enum unwind_arch eh_frame_arch(const struct eh_frame *f);
+
 /* Takes the code that one FDE covers.  Non-zero ends eh_frame_ranges() with that value. */
 typedef int (*eh_frame_range_fn)(void *ctx, uint64_t pc, uint32_t size_bytes);
 
 /*
  * Hands the code of each FDE to fn, by ascending address; they may overlap.  A compiler writes one FDE for each
- * function, and one more for a part that it put elsewhere (.cold).  Errors as of eh_frame_rows().
+ * function, and one more for a part that it put elsewhere (.cold).
  */
-int eh_frame_ranges(const struct eh_frame_section *section, eh_frame_range_fn fn, void *ctx,
-		    struct parse_err *err);
+int eh_frame_ranges(const struct eh_frame *f, eh_frame_range_fn fn, void *ctx);
+
+/*
+ * Hands fn the rows of the FDEs that begin at one of the addresses, which ascend.  UNWIND_CFA_END stands behind each
+ * that no other follows.  Errors as of eh_frame_rows().
+ */
+int eh_frame_rows_at(struct eh_frame *f, const uint64_t *starts, size_t count, eh_frame_row_fn fn,
+		     void *ctx);
 
 /*
  * Finds .eh_frame through the contents of .eh_frame_hdr at address hdr_vaddr, for files without

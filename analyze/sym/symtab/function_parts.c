@@ -13,34 +13,47 @@
 
 enum { NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
 
-enum { CODE_MAX_BYTES = 1 << 29 }; /* of all sections of a file, which may lie over each other */
+enum {
+	CODE_MAX_BYTES = 1 << 29, /* of all sections of a file, which may lie over each other */
+	CHUNK_BYTES = 1 << 18,    /* of code, read at once */
+	JUMP_BYTES = 6,           /* 0f 8x and four bytes of distance; or e9 and four */
+	JUMPS_MAX =
+		1 << 20, /* from and to the parts that are asked for; with more none is joined */
+};
 
 struct row {
 	uint64_t pc;
 	struct unwind_rule rule;
 };
 
-/* The bytes of a section. */
-struct code {
-	const uint8_t *bytes;
-	size_t size_bytes;
-	uint64_t vaddr;
+/* Bytes that look like a jump between two parts, one of which is asked for. */
+struct jump {
+	uint64_t from, to;
+	uint32_t section;        /* index */
+	uint32_t source, target; /* parts */
 };
 
-/* How far the instructions of a part are read.  Jumps are found in the order of their addresses, so none is read twice. */
+/* How far the instructions of a part are read. */
 struct reading {
-	uint32_t part;
-	uint64_t pc; /* an instruction begins here */
+	uint32_t section, part;
+	uint8_t *bytes; /* from the part's start on, owned; NULL: they cannot be read */
+	size_t size_bytes;
+	size_t at_bytes; /* an instruction begins here */
 };
 
 struct join {
+	const struct elf_file *elf;
+	struct eh_frame *frame;
 	struct function_part *parts;
 	size_t count;
-	struct row *rows; /* by address */
+	struct row *rows; /* of the parts that read_rows() was called for last, by address */
 	size_t row_count, row_room;
-	uint32_t *functions; /* of each part without an entry: the function's index, NONE or MANY */
-	bool *is_entered;    /* by index: it begins as a function does */
-	uint64_t first, end; /* around the parts without an entry that are asked for */
+	bool *is_asked;      /* by part */
+	uint64_t first, end; /* around the parts that are asked for */
+	struct jump *jumps;
+	size_t jump_count, jump_room;
+	uint32_t
+		*functions; /* of each part that is asked for: the function's index, NONE or MANY */
 };
 
 /* eh_frame_row_fn */
@@ -52,6 +65,24 @@ static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 		return -ENOMEM;
 	j->rows[j->row_count++] = (struct row){ pc, *rule };
 	return 0;
+}
+
+/* Reads the rows of the marked parts. */
+static int read_rows(struct join *j, const bool *is_marked)
+{
+	uint64_t *starts = malloc(j->count * sizeof(*starts));
+	size_t count = 0;
+	int err;
+
+	if (!starts)
+		return -ENOMEM;
+	for (size_t i = 0; i < j->count; i++)
+		if (is_marked[i])
+			starts[count++] = j->parts[i].start;
+	j->row_count = 0;
+	err = eh_frame_rows_at(j->frame, starts, count, add_row, j);
+	free(starts);
+	return err;
 }
 
 /* NULL: none covers it. */
@@ -84,164 +115,256 @@ static bool is_same_frame(const struct unwind_rule *a, const struct unwind_rule 
 	       a->fp_words == b->fp_words;
 }
 
-static bool decode_length(const ZydisDecoder *decoder, const struct code *code, uint64_t pc,
-			  uint8_t *length)
+/* It begins as a function does.  Its rows are read. */
+static bool is_entered(const struct join *j, uint32_t part)
 {
-	uint64_t at = pc - code->vaddr;
-	ZydisDecodedInstruction in;
+	const struct unwind_rule *rule = rule_at(j, j->parts[part].start);
 
-	if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(decoder, NULL, code->bytes + at,
-							code->size_bytes - at, &in)))
-		return false;
-	*length = in.length;
-	return true;
+	return !rule || !is_frame(rule);
 }
 
-/* Whether an instruction of the part begins there, in the section, when they are read from its start on. */
-static bool is_instruction(const struct join *j, struct reading *reading, uint32_t part,
-			   const struct code *code, uint64_t pc)
+/* The parts without an entry that are asked for. */
+static int find_asked(struct join *j, const struct symtab_wanted *wanted)
 {
-	ZydisDecoder decoder;
-	uint8_t length;
+	int err;
 
-	if (reading->part != part)
-		*reading = (struct reading){ part, j->parts[part].start };
-	if (reading->pc < code->vaddr ||
-	    !ZYAN_SUCCESS(
-		    ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64, ZYDIS_STACK_WIDTH_64)))
-		return false;
-	while (reading->pc < pc) {
-		if (!decode_length(&decoder, code, reading->pc, &length))
-			reading->pc = UINT64_MAX; /* nor is one farther on */
-		else
-			reading->pc += length;
+	for (size_t i = 0; i < (wanted ? wanted->count : j->count); i++) {
+		uint32_t at = wanted ? part_at(j, wanted->vaddrs[i]) : (uint32_t)i;
+
+		if (at != NONE)
+			j->is_asked[at] = true;
 	}
-	return reading->pc == pc;
+	err = read_rows(j, j->is_asked);
+	j->first = UINT64_MAX;
+	for (size_t i = 0; !err && i < j->count; i++) {
+		const struct function_part *part = &j->parts[i];
+
+		j->functions[i] = NONE;
+		if (!j->is_asked[i])
+			continue;
+		j->is_asked[i] = !is_entered(j, (uint32_t)i);
+		if (!j->is_asked[i])
+			continue;
+		if (part->start < j->first)
+			j->first = part->start;
+		j->end = part->start + part->size_bytes;
+	}
+	return err;
 }
 
-/* A jump between two parts: one of them is to begin as a function does, the other not. */
-static void see_jump(struct join *j, struct reading *reading, const struct code *code,
-		     uint64_t from, uint64_t to)
-{
-	uint32_t target = part_at(j, to), source, entered, other;
-	const struct unwind_rule *a, *b;
-
-	if (target == NONE)
-		return;
-	source = part_at(j, from);
-	if (source == NONE || source == target || j->is_entered[source] == j->is_entered[target])
-		return;
-	entered = j->is_entered[source] ? source : target;
-	other = entered == source ? target : source;
-	if (j->functions[other] == entered || j->functions[other] == MANY)
-		return;
-	a = rule_at(j, from);
-	b = rule_at(j, to);
-	if (!a || !b || !is_frame(a) || !is_same_frame(a, b) ||
-	    !is_instruction(j, reading, source, code, from))
-		return;
-	j->functions[other] = j->functions[other] == NONE ? entered : MANY;
-}
-
-static bool is_asked(const struct join *j, uint64_t pc)
+static bool is_near(const struct join *j, uint64_t pc)
 {
 	return pc >= j->first && pc < j->end;
 }
 
-/* jmp and jcc with four bytes of distance: parts of a function are seldom nearer. */
-static void see_jumps(struct join *j, const struct code *code)
+static int add_jump(struct join *j, uint32_t section, uint64_t from, uint64_t to)
 {
-	struct reading reading = { .part = NONE };
+	uint32_t source, target;
 
-	for (size_t i = 0; i + 1 < code->size_bytes; i++) {
-		const uint8_t *at = code->bytes + i;
-		bool is_jcc = at[0] == 0x0f && (at[1] & 0xf0) == 0x80;
-		size_t distance_at = i + (is_jcc ? 2 : 1);
-		int32_t distance;
-		uint64_t to;
-
-		if ((!is_jcc && at[0] != 0xe9) || code->size_bytes - distance_at < sizeof(distance))
-			continue;
-		memcpy(&distance, code->bytes + distance_at, sizeof(distance));
-		to = code->vaddr + distance_at + sizeof(distance) + (uint64_t)(int64_t)distance;
-		if (is_asked(j, to) || is_asked(j, code->vaddr + i))
-			see_jump(j, &reading, code, code->vaddr + i, to);
-	}
+	if (!is_near(j, from) && !is_near(j, to))
+		return 0;
+	source = part_at(j, from);
+	target = part_at(j, to);
+	if (source == NONE || target == NONE || source == target ||
+	    (!j->is_asked[source] && !j->is_asked[target]))
+		return 0;
+	if (j->jump_count == JUMPS_MAX)
+		return -EOVERFLOW;
+	if (vec_reserve(&j->jumps, &j->jump_room, j->jump_count + 1))
+		return -ENOMEM;
+	j->jumps[j->jump_count++] = (struct jump){ from, to, section, source, target };
+	return 0;
 }
 
-static int see_sections(struct join *j, const struct elf_file *elf)
+/* Jumps whose first byte is this one, in the first chunk_bytes at vaddr.  size_bytes: what may be read. */
+static int find_jumps(struct join *j, uint32_t section, uint64_t vaddr, const uint8_t *bytes,
+		      size_t chunk_bytes, size_t size_bytes, uint8_t first)
+{
+	bool is_jcc = first == 0x0f;
+	size_t distance_at = is_jcc ? 2 : 1;
+	int32_t distance;
+	int err = 0;
+
+	for (const uint8_t *at = bytes;
+	     !err && (at = memchr(at, first, (size_t)(bytes + chunk_bytes - at))); at++) {
+		size_t left_bytes = size_bytes - (size_t)(at - bytes);
+
+		if (left_bytes < distance_at + sizeof(distance) ||
+		    (is_jcc && (at[1] & 0xf0) != 0x80))
+			continue;
+		memcpy(&distance, at + distance_at, sizeof(distance));
+		err = add_jump(j, section, vaddr + (uint64_t)(at - bytes),
+			       vaddr + (uint64_t)(at - bytes) + distance_at + sizeof(distance) +
+				       (uint64_t)(int64_t)distance);
+	}
+	return err;
+}
+
+/* jmp and jcc with four bytes of distance: parts of a function are seldom nearer. */
+static int find_section_jumps(struct join *j, const struct elf_file_section *s, uint32_t section,
+			      uint8_t *buf)
+{
+	uint64_t left_bytes;
+	size_t size_bytes, chunk_bytes;
+	int err = 0;
+
+	for (uint64_t off = 0; !err && off < s->size_bytes; off += chunk_bytes) {
+		left_bytes = s->size_bytes - off;
+		chunk_bytes = left_bytes < CHUNK_BYTES ? (size_t)left_bytes : CHUNK_BYTES;
+		size_bytes = left_bytes < CHUNK_BYTES + JUMP_BYTES ? (size_t)left_bytes
+								   : CHUNK_BYTES + JUMP_BYTES;
+		if (elf_file_read_part(j->elf, s, off, buf, size_bytes))
+			return 0;
+		err = find_jumps(j, section, s->addr + off, buf, chunk_bytes, size_bytes, 0xe9);
+		if (!err)
+			err = find_jumps(j, section, s->addr + off, buf, chunk_bytes, size_bytes,
+					 0x0f);
+	}
+	return err;
+}
+
+static int compare_jumps(const void *a, const void *b)
+{
+	const struct jump *x = a, *y = b;
+
+	if (x->section != y->section)
+		return x->section < y->section ? -1 : 1;
+	return x->from < y->from ? -1 : x->from > y->from;
+}
+
+static int find_all_jumps(struct join *j)
 {
 	size_t count;
-	const struct elf_file_section *s = elf_file_sections(elf, &count);
+	const struct elf_file_section *s = elf_file_sections(j->elf, &count);
 	uint64_t left_bytes = CODE_MAX_BYTES;
-	uint8_t *bytes;
-	int err;
+	uint8_t *buf = malloc(CHUNK_BYTES + JUMP_BYTES);
+	int err = buf ? 0 : -ENOMEM;
 
-	for (size_t i = 0; i < count; i++) {
+	for (size_t i = 0; !err && i < count; i++) {
 		if (s[i].type != SHT_PROGBITS || !(s[i].flags & SHF_EXECINSTR) ||
-		    s[i].size_bytes > left_bytes)
-			continue;
-		err = elf_file_read(elf, &s[i], &bytes);
-		if (err == -ENOMEM)
-			return err;
-		if (err)
+		    s[i].size_bytes > left_bytes || elf_file_check(j->elf, &s[i]))
 			continue;
 		left_bytes -= s[i].size_bytes;
-		see_jumps(j, &(struct code){ bytes, s[i].size_bytes, s[i].addr });
-		free(bytes);
+		err = find_section_jumps(j, &s[i], (uint32_t)i, buf);
+	}
+	free(buf);
+	if (!err && j->jump_count)
+		qsort(j->jumps, j->jump_count, sizeof(*j->jumps), compare_jumps);
+	return err;
+}
+
+static int read_part(const struct join *j, struct reading *reading, const struct jump *jump)
+{
+	size_t count;
+	const struct elf_file_section *s = elf_file_sections(j->elf, &count) + jump->section;
+	const struct function_part *part = &j->parts[jump->source];
+	uint64_t off = part->start - s->addr;
+
+	free(reading->bytes);
+	*reading = (struct reading){ jump->section, jump->source, .size_bytes = part->size_bytes };
+	if (part->start < s->addr || off >= s->size_bytes)
+		return 0; /* it begins in another section */
+	if (reading->size_bytes > s->size_bytes - off)
+		reading->size_bytes = (size_t)(s->size_bytes - off);
+	reading->bytes = malloc(reading->size_bytes);
+	if (!reading->bytes)
+		return -ENOMEM;
+	if (elf_file_read_part(j->elf, s, off, reading->bytes, reading->size_bytes)) {
+		free(reading->bytes);
+		reading->bytes = NULL;
 	}
 	return 0;
 }
 
-/* False: no part without an entry is asked for. */
-static bool find_asked(struct join *j, const struct symtab_wanted *wanted)
+/*
+ * 1: an instruction begins where the jump does, when those of its part are read from the start on; 0 none; or -ENOMEM.
+ * Jumps come in the order of their addresses, so that none is read twice.
+ */
+static int is_instruction(const struct join *j, struct reading *reading, const struct jump *jump)
 {
-	size_t count = wanted ? wanted->count : j->count;
+	uint64_t at_bytes = jump->from - j->parts[jump->source].start;
+	ZydisDecodedInstruction in;
+	ZydisDecoder decoder;
+	int err;
 
-	j->first = UINT64_MAX;
-	j->end = 0;
-	for (size_t i = 0; i < count; i++) {
-		uint32_t at = wanted ? part_at(j, wanted->vaddrs[i]) : (uint32_t)i;
-		const struct function_part *part;
-
-		if (at == NONE || j->is_entered[at])
-			continue;
-		part = &j->parts[at];
-		if (part->start < j->first)
-			j->first = part->start;
-		if (part->start + part->size_bytes > j->end)
-			j->end = part->start + part->size_bytes;
+	if (reading->section != jump->section || reading->part != jump->source) {
+		err = read_part(j, reading, jump);
+		if (err)
+			return err;
 	}
-	return j->end > j->first;
+	if (!reading->bytes || !ZYAN_SUCCESS(ZydisDecoderInit(&decoder, ZYDIS_MACHINE_MODE_LONG_64,
+							      ZYDIS_STACK_WIDTH_64)))
+		return 0;
+	while (reading->at_bytes < at_bytes) {
+		if (!ZYAN_SUCCESS(ZydisDecoderDecodeInstruction(
+			    &decoder, NULL, reading->bytes + reading->at_bytes,
+			    reading->size_bytes - reading->at_bytes, &in)))
+			reading->at_bytes = reading->size_bytes; /* nor is one farther on */
+		else
+			reading->at_bytes += in.length;
+	}
+	return reading->at_bytes == at_bytes;
 }
 
-int function_parts_join(const struct elf_file *elf, const struct eh_frame_section *section,
+/* One of the two parts is to begin as a function does, the other not. */
+static int see_jump(struct join *j, struct reading *reading, const struct jump *jump)
+{
+	bool is_source_entered = is_entered(j, jump->source);
+	uint32_t entered = is_source_entered ? jump->source : jump->target;
+	uint32_t other = is_source_entered ? jump->target : jump->source;
+	const struct unwind_rule *a = rule_at(j, jump->from), *b = rule_at(j, jump->to);
+	int is_real;
+
+	if (is_source_entered == is_entered(j, jump->target) || !j->is_asked[other] ||
+	    j->functions[other] == entered || j->functions[other] == MANY)
+		return 0;
+	if (!a || !b || !is_frame(a) || !is_same_frame(a, b))
+		return 0;
+	is_real = is_instruction(j, reading, jump);
+	if (is_real > 0)
+		j->functions[other] = j->functions[other] == NONE ? entered : MANY;
+	return is_real < 0 ? is_real : 0;
+}
+
+static int see_jumps(struct join *j)
+{
+	struct reading reading = { .part = NONE };
+	bool *is_seen = calloc(j->count, sizeof(*is_seen));
+	int err = is_seen ? 0 : -ENOMEM;
+
+	for (size_t i = 0; !err && i < j->jump_count; i++)
+		is_seen[j->jumps[i].source] = is_seen[j->jumps[i].target] = true;
+	if (!err)
+		err = read_rows(j, is_seen);
+	for (size_t i = 0; !err && i < j->jump_count; i++)
+		err = see_jump(j, &reading, &j->jumps[i]);
+	free(reading.bytes);
+	free(is_seen);
+	return err;
+}
+
+int function_parts_join(const struct elf_file *elf, struct eh_frame *frame,
 			const struct symtab_wanted *wanted, struct function_part *parts,
 			size_t count)
 {
-	struct join j = { .parts = parts, .count = count };
-	struct parse_err ignored;
-	const struct unwind_rule *rule;
+	struct join j = { .elf = elf, .frame = frame, .parts = parts, .count = count };
 	int err;
 
-	if (!count || section->arch != UNWIND_X86_64)
+	if (!count || eh_frame_arch(frame) != UNWIND_X86_64)
 		return 0;
 	j.functions = malloc(count * sizeof(*j.functions));
-	j.is_entered = malloc(count * sizeof(*j.is_entered));
-	err = j.functions && j.is_entered ? eh_frame_rows(section, add_row, &j, NULL, &ignored)
-					  : -ENOMEM;
-	for (size_t i = 0; !err && i < count; i++) {
-		rule = rule_at(&j, parts[i].start);
-		j.is_entered[i] = !rule || !is_frame(rule);
-		j.functions[i] = NONE;
-	}
-	if (!err && find_asked(&j, wanted))
-		err = see_sections(&j, elf);
+	j.is_asked = calloc(count, sizeof(*j.is_asked));
+	err = j.functions && j.is_asked ? find_asked(&j, wanted) : -ENOMEM;
+	if (!err && j.end)
+		err = find_all_jumps(&j);
+	if (!err && j.jump_count)
+		err = see_jumps(&j);
 	for (size_t i = 0; !err && i < count; i++)
 		if (j.functions[i] < MANY)
 			parts[i].function = parts[j.functions[i]].start;
+	free(j.jumps);
 	free(j.rows);
 	free(j.functions);
-	free(j.is_entered);
+	free(j.is_asked);
 	return err == -ENOMEM ? err : 0;
 }

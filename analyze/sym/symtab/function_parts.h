@@ -30,10 +30,10 @@ struct function_part {
 };
 
 /*
- * parts: of the section, by address, none overlap.  None are joined where the section cannot be read, nor where no
- * wanted address (NULL: all are) is in a part: the file's code is read for it.  -ENOMEM.
+ * parts: of the section, by address, none overlap.  None are joined where the code cannot be read, where a million
+ * jumps lead to or from such parts, or where no wanted address (NULL: all are) is in one.  -ENOMEM.
  */
-int function_parts_join(const struct elf_file *elf, const struct eh_frame_section *section,
+int function_parts_join(const struct elf_file *elf, struct eh_frame *frame,
 			const struct symtab_wanted *wanted, struct function_part *parts,
 			size_t count);
 

@@ -15,7 +15,7 @@ struct function_ranges {
 	size_t count, room;
 };
 
-/* Overlapping ones end where the next begins, as in eh_frame_rows(). */
+/* Overlapping ones end where the next begins, as in its rows. */
 static int add_range(void *ctx, uint64_t pc, uint32_t size_bytes)
 {
 	struct function_ranges *r = ctx;
@@ -47,13 +47,27 @@ static bool find_arch(const struct elf_file *elf, enum unwind_arch *out)
 	}
 }
 
+static int read_ranges(const struct elf_file *elf, const struct eh_frame_section *section,
+		       const struct symtab_wanted *wanted, struct function_ranges *r)
+{
+	struct eh_frame *frame;
+	int err = eh_frame_open(section, &frame, NULL);
+
+	if (err)
+		return err;
+	err = eh_frame_ranges(frame, add_range, r);
+	if (!err)
+		err = function_parts_join(elf, frame, wanted, r->list, r->count);
+	eh_frame_close(frame);
+	return err;
+}
+
 int function_ranges_new(const struct elf_file *elf, const struct symtab_wanted *wanted,
 			struct function_ranges **out)
 {
 	const struct elf_file_section *s = elf_file_by_name(elf, ".eh_frame");
 	struct eh_frame_section section = { 0 };
 	struct function_ranges *r;
-	struct parse_err ignored;
 	uint8_t *bytes;
 	int err;
 
@@ -67,9 +81,7 @@ int function_ranges_new(const struct elf_file *elf, const struct symtab_wanted *
 		section.data = bytes;
 		section.size_bytes = s->size_bytes;
 		section.vaddr = s->addr;
-		err = eh_frame_ranges(&section, add_range, r, &ignored);
-		if (!err)
-			err = function_parts_join(elf, &section, wanted, r->list, r->count);
+		err = read_ranges(elf, &section, wanted, r);
 		free(bytes);
 	}
 	if (err || !r->count) {

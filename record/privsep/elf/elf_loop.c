@@ -123,9 +123,13 @@ static void search(const struct elf_parts *parts, struct search *s,
 			.size_bytes = frames->sh_size,
 			.vaddr = frames->sh_addr,
 		};
+		struct eh_frame *frame;
 
 		find_targets(s, code, is_wanted);
-		(void)eh_frame_ranges(&section, see, s, NULL);
+		if (!eh_frame_open(&section, &frame, NULL)) {
+			(void)eh_frame_ranges(frame, see, s);
+			eh_frame_close(frame);
+		}
 	}
 	free(code);
 	free(bytes);

@@ -72,6 +72,31 @@ static void ranges_become_one_order(void **state)
 	}
 }
 
+static void rows_of_the_starts_that_are_asked_for(void **state)
+{
+	static const uint64_t starts[] = { 0xfff, 0x1000, 0x1038, 0x2000, 0x2001 };
+	const struct bytes ins[] = { BYTES(0x0e, 8), BYTES(0x0e, 16), BYTES(0x0e, 24),
+				     BYTES(0x0e, 32) };
+	struct section s = { .n = 0 };
+	struct rows rows = { .n = 0 };
+	struct eh_frame_section section = { .data = s.data, .vaddr = VADDR };
+	struct eh_frame *frame;
+
+	put_cie(&s, UNWIND_X86_64);
+	put_fde(&s, 0x2000, 0x20, &ins[0]);
+	put_fde(&s, 0x1000, 0x20, &ins[1]);
+	put_fde(&s, 0x1020, 0x20, &ins[2]);
+	put_fde(&s, 0x1010, 0x08, &ins[3]);
+	section.size_bytes = s.n;
+	assert_int_equal(eh_frame_open(&section, &frame, NULL), 0);
+	assert_int_equal(eh_frame_rows_at(frame, starts, 5, take_off, &rows), 0);
+	assert_string_equal(rows.text, "1000 16;1010 end;2000 8;2020 end");
+	rows.text[0] = '\0';
+	assert_int_equal(eh_frame_rows_at(frame, starts, 0, take_off, &rows), 0);
+	assert_string_equal(rows.text, "");
+	eh_frame_close(frame);
+}
+
 struct cie_case {
 	const char *name;
 	uint8_t version;
@@ -301,6 +326,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_become_one_order),
+		cmocka_unit_test(rows_of_the_starts_that_are_asked_for),
 		cmocka_unit_test(cies_of_all_kinds),
 		cmocka_unit_test(pointers_of_all_encodings),
 		cmocka_unit_test(long_entries_of_64_bit_length),

@@ -78,29 +78,36 @@ static uint64_t seconds_of(const struct push_source *s, uint64_t time_ns)
 	return (time_ns + s->to_wall_ns) / NS_PER_SECOND;
 }
 
-static int encode_samples(struct sink *to, uint64_t sender, const struct push_source *s)
+static int encode_counted(struct sink *to, uint64_t sender, const struct push_source *s,
+			  const struct push_counted *counted)
 {
-	struct push_interval in = { .host = s->host,
-				    .event = s->event,
-				    .weight_type = s->weight_type,
-				    .weight_unit = s->weight_unit,
-				    .period_ns = s->period_ns,
-				    .sender = sender,
-				    .samples = s->samples };
+	const struct push_samples *samples = &counted->samples;
+	struct push_interval in = { .host = s->host, .sender = sender, .counted = counted };
 	int err = 0;
 
-	for (size_t i = 0; i < s->samples->row_count && !err; i += in.row_count) {
-		uint64_t from_ns = s->samples->rows[i].time_ns, to_ns = from_ns + s->interval_ns;
+	for (size_t i = 0; i < samples->row_count && !err; i += in.row_count) {
+		uint64_t from_ns = samples->rows[i].time_ns, to_ns = from_ns + s->interval_ns;
 
-		in.rows = s->samples->rows + i;
-		in.row_count = push_samples_interval(s->samples, i);
+		if (to_ns > s->end_ns && from_ns <= s->end_ns)
+			to_ns = s->end_ns;
+		in.rows = samples->rows + i;
+		in.row_count = push_samples_interval(samples, i);
 		if (in.row_count > BATCH_ROWS_MAX)
 			in.row_count = BATCH_ROWS_MAX;
 		in.from_s = seconds_of(s, from_ns);
-		in.to_s = seconds_of(s, to_ns < s->end_ns ? to_ns : s->end_ns);
-		in.lost = i + in.row_count == s->samples->row_count ? s->lost : 0;
+		in.to_s = seconds_of(s, to_ns);
+		in.lost = i + in.row_count == samples->row_count ? counted->lost : 0;
 		err = encode_one(to, &in);
 	}
+	return err;
+}
+
+static int encode_samples(struct sink *to, uint64_t sender, const struct push_source *s)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < s->counted_count && !err; i++)
+		err = encode_counted(to, sender, s, &s->counted[i]);
 	return err;
 }
 

@@ -8,17 +8,14 @@
 
 /* Of a capture. */
 struct push_source {
-	const char *host, *event;
-	const char *weight_type, *weight_unit; /* of struct push_interval */
-	uint64_t period_ns;
+	const char *host;
 	char *identity;      /* owned; the same for the same recording, under whatever file name */
 	uint64_t to_wall_ns; /* what makes Unix time of its clock, by adding */
 	uint64_t interval_ns;
-	uint64_t end_ns; /* of its clock: the last sample */
-	uint64_t lost;
-	bool has_samples;
+	uint64_t end_ns; /* of its clock: the last sample; UINT64_MAX: not known */
 	/* Of these, that which the form takes. */
-	const struct push_samples *samples;
+	const struct push_counted *counted;
+	size_t counted_count;
 	const struct push_points *points;
 };
 

@@ -270,6 +270,19 @@ static int add_other(void *arg, char *line)
 	return err;
 }
 
+/* The sum is that of the stacks, as they are rounded. */
+static void divide(struct push_fleet *f, uint64_t unit)
+{
+	f->sum = 0;
+	for (size_t i = 0; i < f->tree.count; i++) {
+		struct calltree_node *n = &f->tree.nodes[i];
+
+		n->self = n->self / unit + (n->self % unit >= unit - unit / 2);
+		f->sum += n->self;
+	}
+	f->unknown /= unit;
+}
+
 #define OF_STACKS "WHERE stack IN (SELECT stack FROM %s.%s WHERE %s)"
 
 static int read_all(struct work *w)
@@ -302,6 +315,8 @@ static int read_all(struct work *w)
 	if (!err)
 		err = ask_rows(w, add_other, "SELECT sum(%s) FROM %s.%s WHERE %s FORMAT TSV", what,
 			       db, w->table, w->where);
+	if (!err && w->ask->unit > 1)
+		divide(w->out, w->ask->unit);
 	/* Each label has a kind. */
 	if (!err && string_table_count(w->out->names))
 		err = w->out->kind_count < string_table_count(w->out->names)

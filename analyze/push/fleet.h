@@ -25,7 +25,8 @@ struct push_fleet_ask {
 	const char *event; /* NULL: cpu */
 	uint64_t from_s, to_s;
 	size_t most_stacks;
-	bool by_weight; /* in place of samples */
+	bool by_weight; /* in place of samples, */
+	uint64_t unit;  /* of so much; 0: 1.  Each stack is rounded */
 	bool hourly; /* of the hours that begin in this time, from their own table; of all hosts */
 	bool with_kinds; /* labels end in "_[k]" and "_[i]" */
 };

@@ -75,6 +75,7 @@ struct report_query {
 	bool wait_rows;             /* with off_cpu: the table, of what is picked */
 	bool by_busy;               /* with off_cpu: see offcpu_query */
 	bool each_wait;             /* likewise */
+	bool exact_waits;           /* likewise: in nanoseconds, and how many waits as samples */
 	bool wall;                  /* with off_cpu: and the time on a CPU, by samples of attr, */
 	bool wall_by_period;        /* or by their periods */
 	struct offcpu_times *times; /* with off_cpu: see offcpu_query */

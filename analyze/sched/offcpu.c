@@ -189,15 +189,18 @@ static int complete_chain(struct loader *l, struct perf_sample *s, const struct 
 	return result < 0 ? result : 0;
 }
 
-/* ns of the waits of that kind. */
+/* ns of the waits of that kind; count: how many. */
 static int add_wait(struct loader *l, struct perf_sample *s,
 		    const struct process_model_where *where, const struct wait_times_kind *k,
-		    uint64_t ns, uint32_t end)
+		    uint64_t ns, uint64_t count, uint32_t end)
 {
 	bool by_busy = l->times->waits.with_busy;
 
 	s->period = by_busy ? saturate_part((double)ns * k->busy, ns) : ns;
-	return stack_counter_add_wait(l->sampler, s, where, end, by_busy ? ns : 1);
+	return stack_counter_add_wait(l->sampler, s, where, end,
+				      by_busy         ? ns
+				      : l->out->exact ? count
+						      : 1);
 }
 
 static int add_part(struct loader *l, struct perf_sample *s,
@@ -205,7 +208,7 @@ static int add_part(struct loader *l, struct perf_sample *s,
 		    uint32_t weight, struct offcpu_end *end)
 {
 	struct wait_times_kind *k = &l->times->waits.kinds[kind];
-	uint64_t share_ns;
+	uint64_t share_ns, count;
 	uint32_t number;
 	int err;
 
@@ -217,9 +220,10 @@ static int add_part(struct loader *l, struct perf_sample *s,
 	if (err)
 		return err;
 	share_ns = wait_times_share(k, ns, weight);
+	count = wait_times_share_count(k, weight);
 	if (l->longest_ns)
-		add_to_row(l, number, kind, ns, share_ns, wait_times_share_count(k, weight));
-	return add_wait(l, s, where, k, share_ns, number);
+		add_to_row(l, number, kind, ns, share_ns, count);
+	return add_wait(l, s, where, k, share_ns, count, number);
 }
 
 static bool is_wanted(const struct loader *l, uint32_t kind)
@@ -516,7 +520,8 @@ static int add_bare(struct loader *l)
 				   rest_ns < k->exact_ns ? 0 : k->longest_ns, rest_ns,
 				   k->count - k->given_count);
 		if (!err)
-			err = add_wait(l, &s, &where, k, rest_ns, number);
+			err = add_wait(l, &s, &where, k, rest_ns, k->count - k->given_count,
+				       number);
 	}
 	return err;
 }
@@ -578,6 +583,7 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 	const char *arch = capture_feature_string(c, PERFFILE_ARCH);
 	struct offcpu fresh = { .with_rows = query->rows,
 				.each = query->each,
+				.exact = query->exact,
 				.abi = arch && !strcmp(arch, "aarch64") ? CALL_ABI_AARCH64
 									: CALL_ABI_X86_64 };
 	struct loader l = { .filter = query->filter,

@@ -70,8 +70,8 @@ struct offcpu {
 	struct offcpu_end *ends; /* by the end in the stacks' keys */
 	size_t end_count, end_capacity;
 	struct hash_index index;
-	bool with_rows, each; /* as asked */
-	enum call_abi abi;    /* whose numbers those of system calls are */
+	bool with_rows, each, exact; /* as asked */
+	enum call_abi abi;           /* whose numbers those of system calls are */
 	/* With rows: the longest wait of each kind, where none with a stack was as long; else 0.  Owned. */
 	uint64_t *unseen_ns;
 	size_t unseen_count;
@@ -101,6 +101,11 @@ struct offcpu_query {
 	 * rows.
 	 */
 	bool each;
+	/*
+	 * As its count of samples a stack has how many waits it stands for, and its period stays in nanoseconds.
+	 * Without rows and by_busy.
+	 */
+	bool exact;
 	const struct name_roots *roots; /* where to find files for stack copies; NULL: below "/" */
 	const struct deferred_chains *later; /* user parts that came later; NULL: none */
 	/*
@@ -129,7 +134,7 @@ int offcpu_load(const struct capture *c, const struct process_model *model,
 
 /*
  * Puts the reason under each of these stacks, whose frames are functions of n by now, and under
- * that the waker's stack, innermost first, where there is one; makes their periods microseconds.  With rows it puts no
+ * that the waker's stack, innermost first, where there is one; makes their periods microseconds, unless exact.  With rows it puts no
  * wakers, and the ends of the stacks are still those of o.
  * -ENOMEM, -EOVERFLOW.
  */

@@ -169,7 +169,7 @@ int offcpu_add_reasons(struct offcpu *o, struct stack_table *s, struct function_
 		stack_table_done(&fresh);
 		return err;
 	}
-	for (size_t i = 0; i < fresh.entry_count; i++)
+	for (size_t i = 0; i < fresh.entry_count && !o->exact; i++)
 		fresh.entries[i].period_sum = saturate_add(fresh.entries[i].period_sum, 500) / 1000;
 	stack_table_done(s);
 	*s = fresh;

@@ -22,8 +22,9 @@ start_server() {
 	to=clickhouse://127.0.0.1:$port/prof
 }
 
+# sums [EVENT] - rows, samples and weight that the server has, of all events or of one
 sums() {
-	curl -s "http://127.0.0.1:$port/sums"
+	curl -s "http://127.0.0.1:$port/sums${1:+?$1}"
 }
 
 # stored PATTERN - the requests that the server stored under such names
@@ -72,6 +73,20 @@ has_all() {
 		grep -q "insert_deduplication_token=[0-9a-f]*-$host-1-samples-0&" server/*samples.headers
 	done
 	same "" "$(ls state/out)"
+}
+
+@test "waits: how many and how long they are is what the report counts, to the nanosecond" {
+	start_server
+	perl "$TEST_LIB/gen/random_waits.pl" 7 | gen_story w.data
+	push --interval 0.002 -i w.data
+	ebprec report -q --waits --csv --min-percent 0 -i w.data >waits.csv
+	same "$(sum_field 4 , <waits.csv) $(sum_field 5 , <waits.csv)" "$(sums off_cpu | cut -d' ' -f2,3)"
+	same "$(ebprec report -q --folded -i w.data | weight)" "$(sums cpu | cut -d' ' -f2)"
+	[ "$(find server -name '*samples' | wc -l)" -gt 5 ] # intervals
+	before=$(sums cpu)
+	push --no-waits --host other -i w.data
+	same "$(($(cut -d' ' -f2 <<<"$before") * 2))" "$(sums cpu | cut -d' ' -f2)"
+	same "$(sum_field 4 , <waits.csv)" "$(sums off_cpu | cut -d' ' -f2)"
 }
 
 @test "a folder of captures, and what is none in it" {

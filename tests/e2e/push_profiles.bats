@@ -74,3 +74,19 @@ without_services() {
 		gzip -t <"$file"
 	done
 }
+
+@test "waits are profiles of their own: their time, how many they are, and in which stacks" {
+	perl "$TEST_LIB/gen/random_waits.pl" 7 | gen_story a.data
+	ebprec report -q --waits --csv --min-percent 0 -i a.data >waits.csv
+	ebprec report -q --off-cpu --folded -i a.data | sed 's/ [0-9]*$//' | sort >want
+	push --to "otlp+$at"
+	same "$(sum_field 5 , <waits.csv)" "$(stacks otlp events | weight)"
+	same "$(sum_field 4 , <waits.csv)" "$(stacks otlp waits | weight)"
+	same "$(cat want)" "$(stacks otlp events | without_services | sed 's/ [0-9]*$//' | sort)"
+	push --to "pyroscope+$at"
+	same "$(sum_field 5 , <waits.csv)" "$(stacks pprof off_cpu | weight)"
+	same "$(sum_field 4 , <waits.csv)" "$(stacks pprof waits | weight)"
+	same "$(cat want)" "$(stacks pprof off_cpu | sum_stacks | sed 's/ [0-9]*$//' | sort)"
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks pprof samples | sum_stacks)"
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks otlp samples | without_services)"
+}

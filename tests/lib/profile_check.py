@@ -229,7 +229,8 @@ class Pprof:
             check(len(sample["value"]) == len(types), "a sample has not a value for each type")
             labels = {self.string(l["key"]): self.string(l.get("str", 0)) for l in sample.get("label", [])}
             frames = [self.frame(index) for index in sample.get("location_id", [])]
-            yield [labels.get("comm", "")] + frames[::-1], sample["value"][types.index(wanted)]
+            if wanted in types:
+                yield [labels.get("comm", "")] + frames[::-1], sample["value"][types.index(wanted)]
 
 
 form, wanted, *files = sys.argv[1:]

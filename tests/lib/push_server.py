@@ -15,7 +15,8 @@ DIR/port gets its port.  Each request with a body takes the first line of DIR/pl
 DIR/questions has the same for requests without a body.
 
 What is stored: the body, decompressed, as DIR/NUMBER.PATH, its headers beside it.  Rows of ebprec_samples are read, and
-SELECT count() answers how many there are of a batch; GET /sums prints rows, samples, weight, and how many batches came twice.
+SELECT count() answers how many there are of a batch; GET /sums prints rows, samples, weight, and how many batches came twice,
+GET /sums?EVENT those of an event.
 """
 import gzip
 import http.server
@@ -30,7 +31,7 @@ import urllib.parse
 
 folder = sys.argv[1]
 lock = threading.Lock()
-rows = []  # (host, sender, seq, samples, weight)
+rows = []  # (host, sender, seq, samples, weight, event)
 ledger = []
 stored = 0
 
@@ -59,10 +60,12 @@ class Reader:
 def take_samples(data):
     r = Reader(data)
     while r.at < len(data):
-        r.text(), r.text(), r.number("I"), r.number("Q")
+        r.text()
+        event = r.text()
+        r.number("I"), r.number("Q")
         weight, samples, host = r.number("Q"), r.number("Q"), r.text()
         r.text(), r.text()
-        rows.append((host, r.number("Q"), r.number("Q"), samples, weight))
+        rows.append((host, r.number("Q"), r.number("Q"), samples, weight, event))
 
 
 def take_batches(data):
@@ -144,7 +147,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with lock:
             if url.path == "/sums":
                 twice = len(ledger) - len(set(ledger))
-                self.answer(200, "%d %d %d %d\n" % (len(rows), sum(r[3] for r in rows), sum(r[4] for r in rows), twice))
+                asked = [r for r in rows if url.query in ("", r[5])]
+                self.answer(200, "%d %d %d %d\n" % (len(asked), sum(r[3] for r in asked), sum(r[4] for r in asked), twice))
             elif "version()" in query:
                 self.answer(200, "24.3.1.5\n")
             else:

@@ -49,6 +49,8 @@ static const struct option push_options[] = {
 	  "the host of the rows (default: the one that was recorded)" },
 	{ OPT_SECONDS, 0, "interval", "SECONDS", AT(interval_ns), 0, 0,
 	  "add samples up over so long (default: 60)" },
+	{ OPT_FLAG, 0, "waits", NULL, AT(waits), 0, 0,
+	  "what threads waited for, and how long, too; --no-waits: samples alone" },
 	{ OPT_SIZE, 0, "queue", "SIZE", AT(queue_bytes), 0, 0,
 	  "captures wait while batches of so much do, for each server (default: 1G)" },
 	{ OPT_SIZE, 0, "max-rate", "SIZE", AT(max_rate_bytes), 0, 0,
@@ -557,6 +559,7 @@ int cmd_push(int argc, char **argv)
 		.give_up_ns = 60 * SECOND_NS,
 		.queue_bytes = 1ull << 30,
 		.days = 14,
+		.waits = true,
 	};
 	struct push_state *p;
 	char **words;

@@ -15,7 +15,7 @@ struct push_opts {
 	uint64_t interval_ns, timeout_ns, give_up_ns, most_wait_ns;
 	uint64_t max_rate_bytes, queue_bytes;
 	unsigned days;
-	bool setup, replicated, status, follow, quiet;
+	bool setup, replicated, status, follow, waits, quiet;
 	int reader; /* of push_state; set when the options are known */
 };
 

@@ -59,15 +59,16 @@ static bool is_clock(const char *event)
 }
 
 /* One name for what a sampled clock and sampled cycles count; what they weigh differs. */
-static void name_weight(const struct capture_attr *attr, struct push_source *source)
+static void name_samples(const struct capture_attr *attr, struct push_counted *counted)
 {
 	const char *name = event_name(attr);
 
-	source->event = !strncmp(name, "cycles", 6) || is_clock(name) ? "cpu" : name;
-	source->weight_type = is_clock(name) ? "cpu" : name;
-	source->weight_unit = is_clock(name) ? "nanoseconds" : "count";
+	counted->event = !strncmp(name, "cycles", 6) || is_clock(name) ? "cpu" : name;
+	counted->count_type = "samples";
+	counted->weight_type = is_clock(name) ? "cpu" : name;
+	counted->weight_unit = is_clock(name) ? "nanoseconds" : "count";
 	if (is_clock(name) && attr->attr.freq && attr->attr.sample_freq)
-		source->period_ns = NS_PER_SECOND / attr->attr.sample_freq;
+		counted->period_ns = NS_PER_SECOND / attr->attr.sample_freq;
 }
 
 static int give_batch(void *arg, const struct push_batch *b)
@@ -99,10 +100,62 @@ static int encode_for(struct reading *r, uint32_t target, const struct push_sour
 		       : message_error("cannot push '%s': %s", r->path, strerror(-err));
 }
 
-static int make_samples(struct reading *p, struct report *r, struct push_source *source,
-			struct push_samples *samples)
-{
+/* Samples of an event, and waits: as many lists as a capture has. */
+#define COUNTED_MAX 2
+
+/* The lists of a capture, and the report that has the texts of its waits. */
+struct counting {
+	struct push_counted list[COUNTED_MAX];
 	size_t count;
+	struct report waits; /* beside that of the samples; without capture: none */
+};
+
+static int count_samples(struct report *r, const struct report_query *query, struct counting *out)
+{
+	struct push_counted *counted = &out->list[out->count];
+	size_t attr_count;
+	int err = report_make(r, query);
+
+	if (!err)
+		err = push_samples_make(r, &counted->samples);
+	if (err)
+		return err;
+	name_samples(&capture_attrs(r->capture, &attr_count)[query->attr], counted);
+	if (r->scan.attr_lost)
+		counted->lost = r->scan.attr_lost[query->attr];
+	out->count++;
+	return 0;
+}
+
+/* How long threads waited, and for what.  A capture without switches has none. */
+static int count_waits(const struct report *samples, const struct report_query *query,
+		       struct counting *out)
+{
+	struct push_counted *counted = &out->list[out->count];
+	struct report_query how = *query;
+	struct report *r = &out->waits;
+	int err = report_open_beside(samples, r);
+
+	how.off_cpu = how.exact_waits = how.no_quality = true;
+	how.keep_model = false;
+	if (!err)
+		err = report_make(r, &how);
+	if (err)
+		return err == -ENODATA ? 0 : err;
+	err = push_samples_make(r, &counted->samples);
+	if (err)
+		return err;
+	counted->event = PUSH_WAITS;
+	counted->count_type = "waits";
+	counted->weight_type = PUSH_WAITS;
+	counted->weight_unit = "nanoseconds";
+	counted->lost = r->waits.facts.lost;
+	out->count++;
+	return 0;
+}
+
+static int count_all(struct reading *p, struct report *r, bool has_samples, struct counting *out)
+{
 	struct picked picked;
 	const char *path = p->path;
 	int err, status = pick_options_parse(&p->opts.pick, &reader_usage, &picked);
@@ -114,12 +167,10 @@ static int make_samples(struct reading *p, struct report *r, struct push_source 
 		picked.query.fields = PUSH_GROUPS;
 		picked.query.quantum_ns = p->opts.interval_ns;
 		picked.query.with_sources = true;
-		err = report_make(r, &picked.query);
-		if (!err)
-			err = push_samples_make(r, samples);
-		name_weight(&capture_attrs(r->capture, &count)[picked.query.attr], source);
-		if (r->scan.attr_lost)
-			source->lost = r->scan.attr_lost[picked.query.attr];
+		picked.query.keep_model = p->opts.waits;
+		err = has_samples ? count_samples(r, &picked.query, out) : 0;
+		if (!err && p->opts.waits)
+			err = count_waits(r, &picked.query, out);
 		if (err)
 			status = message_error("cannot push '%s': %s", path, strerror(-err));
 		else if (!p->quiet)
@@ -127,6 +178,14 @@ static int make_samples(struct reading *p, struct report *r, struct push_source 
 	}
 	pick_options_done(&picked);
 	return status;
+}
+
+static void counting_done(struct counting *c)
+{
+	for (size_t i = 0; i < c->count; i++)
+		push_samples_done(&c->list[i].samples);
+	if (c->waits.capture)
+		report_done(&c->waits);
 }
 
 /* Whether one of the wanted targets takes metrics, or else samples. */
@@ -141,7 +200,7 @@ static bool has_form(const struct reading *r, bool takes_metrics)
 /* Points before samples: a report that was made has no model any more. */
 static int encode_open(struct reading *p, struct cmd_open *in, struct push_source *source)
 {
-	struct push_samples samples = { 0 };
+	struct counting counting = { .count = 0 };
 	struct push_points points = { 0 };
 	struct report *r = &in->report;
 	int status = 0;
@@ -149,14 +208,15 @@ static int encode_open(struct reading *p, struct cmd_open *in, struct push_sourc
 	if (has_form(p, true) &&
 	    push_points_make(in->capture, r->names, r->model, source->to_wall_ns, &points))
 		status = message_error("cannot push '%s': %s", p->path, strerror(ENOMEM));
-	if (!status && source->has_samples && has_form(p, false))
-		status = make_samples(p, r, source, &samples);
-	source->samples = &samples;
+	if (!status && has_form(p, false))
+		status = count_all(p, r, source->end_ns != UINT64_MAX, &counting);
+	source->counted = counting.list;
+	source->counted_count = counting.count;
 	source->points = &points;
 	for (uint32_t i = 0; i < p->count && !status; i++)
 		if (p->wanted[1 + i])
 			status = encode_for(p, i, source);
-	push_samples_done(&samples);
+	counting_done(&counting);
 	push_points_done(&points);
 	return status;
 }
@@ -212,11 +272,10 @@ static int encode_capture(struct reading *r, struct cmd_open *in)
 
 	if (!capture_clock(c, &sample_ns, &wall_ns))
 		return message_error("cannot push '%s': it does not have the time of day", r->path);
-	source.has_samples = span_of(in, &span);
+	source.end_ns = span_of(in, &span) ? span.to_ns : UINT64_MAX;
 	name = push_host_name(host);
 	source.host = name;
 	source.to_wall_ns = wall_ns - sample_ns;
-	source.end_ns = span.to_ns;
 	source.identity = name ? push_identity(c, name, &span, source.to_wall_ns) : NULL;
 	if (!source.identity)
 		status = message_error("cannot push '%s': %s", r->path, strerror(ENOMEM));

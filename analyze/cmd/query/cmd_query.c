@@ -71,12 +71,12 @@ static const struct option own_options[] = {
 
 /* Those that a database has no answer to. */
 #define NOT_OF_FLEET_DIFF "svg folded tree min-percent max-depth"
-#define NOT_OF_FLEET                                                                            \
-	"brief baseline html-view html-waits with-capture bottom-up callers callees annotate "  \
-	"asm source-dir process call-graph lines threads children fold-recursion system "       \
-	"categories off-cpu wakers waits wall of annotations symbols-report csv period during " \
-	"between spool services input html html-limit sort pid tid cpu comm "                   \
-	"cgroup container dso symbol parent idle kernel-threads hide service-rules symfs "      \
+#define NOT_OF_FLEET                                                                           \
+	"brief baseline html-view html-waits with-capture bottom-up callers callees annotate " \
+	"asm source-dir process call-graph lines threads children fold-recursion system "      \
+	"categories wakers waits wall of annotations symbols-report csv period during "        \
+	"between spool services input html html-limit sort pid tid cpu comm "                  \
+	"cgroup container dso symbol parent idle kernel-threads hide service-rules symfs "     \
 	"debug-dir debuginfod"
 
 /* Its own options and those of a report, behind each other; owned.  NULL: no memory. */
@@ -366,6 +366,7 @@ static int ask_fleet(struct query *q)
 		.services = &r->pick.services,
 		.event = r->pick.event,
 		.weight = r->pick.weight,
+		.off_cpu = r->off_cpu,
 		.svg = r->svg,
 		.folded = r->folded,
 		.tree = r->tree,
@@ -381,6 +382,9 @@ static int ask_fleet(struct query *q)
 	    (q->opts.diff_before && !usage_has_none(&q->usage, &q->opts, &usual, NOT_OF_FLEET_DIFF,
 						    "--from with --diff-before")))
 		return MESSAGE_USAGE;
+	if (ask.off_cpu && (ask.event || ask.weight))
+		return usage_error(&q->usage, "--off-cpu has no '%s': it is of time",
+				   ask.event ? "--event" : "--weight");
 	if (q->opts.fleet.hourly && q->opts.fleet.hosts.count)
 		return usage_error(&q->usage, "--hourly has sums of all hosts: not with --host");
 	status = read_span(q, &span);

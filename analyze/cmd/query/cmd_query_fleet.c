@@ -18,6 +18,7 @@
 #include "analyze/report/profile/folded.h"
 
 #define NS_PER_SECOND 1000000000ull
+#define NS_PER_US     1000
 #define TIMEOUT_MS    120000
 #define MOST_STACKS   20000
 
@@ -77,6 +78,11 @@ static int write_answer(const struct query_fleet_ask *ask, const struct push_fle
 
 /* ---- the database ---- */
 
+static bool is_by_weight(const struct query_fleet_ask *ask)
+{
+	return ask->off_cpu || (ask->weight && strcmp(ask->weight, "samples") != 0);
+}
+
 static int read_fleet(const struct query_fleet_ask *ask, const struct push_target *t,
 		      const struct time_span *span, struct push_fleet *out)
 {
@@ -86,12 +92,13 @@ static int read_fleet(const struct query_fleet_ask *ask, const struct push_targe
 		.service_count = ask->services->count,
 		.hosts = ask->opts->hosts.values,
 		.host_count = ask->opts->hosts.count,
-		.event = ask->event,
+		.event = ask->off_cpu ? PUSH_WAITS : ask->event,
 		.from_s = span->from_ns / NS_PER_SECOND,
 		.to_s = span->to_ns / NS_PER_SECOND,
 		.most_stacks = MOST_STACKS,
 		.hourly = ask->opts->hourly,
-		.by_weight = ask->weight && strcmp(ask->weight, "samples") != 0,
+		.by_weight = is_by_weight(ask),
+		.unit = ask->off_cpu ? NS_PER_US : 1,
 		.with_kinds = ask->svg,
 	};
 	char words[PUSH_WORDS_BYTES] = "";
@@ -115,13 +122,13 @@ static int read_fleet(const struct query_fleet_ask *ask, const struct push_targe
 static int show_fleet(const struct query_fleet_ask *ask, const struct push_target *t,
 		      const struct time_span *span)
 {
-	bool is_weight = ask->weight && strcmp(ask->weight, "samples") != 0;
+	const char *unit = ask->off_cpu ? "us" : is_by_weight(ask) ? ask->weight : "samples";
 	struct push_fleet f;
 	int status = read_fleet(ask, t, span, &f);
 
 	if (status)
 		return status;
-	status = write_answer(ask, &f, is_weight ? ask->weight : "samples");
+	status = write_answer(ask, &f, unit);
 	push_fleet_done(&f);
 	return status;
 }

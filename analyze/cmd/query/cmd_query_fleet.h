@@ -18,6 +18,7 @@ struct query_fleet_ask {
 	const struct option_list *services;
 	const char *event, *weight; /* NULL: not given */
 	const char *svg;            /* a file, or "-"; NULL: none */
+	bool off_cpu;               /* not samples, but what threads waited for */
 	bool folded, tree, json, quiet;
 	double min_percent; /* of a tree */
 	unsigned max_depth; /* 0: all */

@@ -132,7 +132,7 @@ uint64_t push_clickhouse_version(const char *text)
 static void put_stacks(const struct push_interval *in, struct push_batch *b, uint8_t *has_frame)
 {
 	struct push_part *part = push_batch_add(b, "stacks");
-	const struct push_samples *s = in->samples;
+	const struct push_samples *s = &in->counted->samples;
 	uint8_t *seen = calloc(s->stack_count + 1, 1);
 
 	b->bad |= !seen || !part;
@@ -161,8 +161,8 @@ static void put_frames(const struct push_interval *in, struct push_batch *b,
 {
 	struct push_part *part = b->bad ? NULL : push_batch_add(b, "frames");
 
-	for (size_t i = 0; part && i < in->samples->frame_list_count && !b->bad; i++) {
-		const struct push_frame *f = &in->samples->frame_list[i];
+	for (size_t i = 0; part && i < in->counted->samples.frame_list_count && !b->bad; i++) {
+		const struct push_frame *f = &in->counted->samples.frame_list[i];
 
 		if (!has_frame[i])
 			continue;
@@ -186,9 +186,9 @@ static void put_samples(const struct push_interval *in, struct push_batch *b, ui
 		const struct push_row *r = &in->rows[i];
 
 		row_binary_text(&part->body, r->service);
-		row_binary_text(&part->body, in->event);
+		row_binary_text(&part->body, in->counted->event);
 		outbuf_u32(&part->body, (uint32_t)in->from_s);
-		outbuf_u64(&part->body, in->samples->stacks[r->stack].id);
+		outbuf_u64(&part->body, in->counted->samples.stacks[r->stack].id);
 		outbuf_u64(&part->body, r->weight);
 		outbuf_u64(&part->body, r->samples);
 		row_binary_text(&part->body, in->host);
@@ -223,7 +223,7 @@ static void put_ledger(const struct push_interval *in, struct push_batch *b, uin
 /* Stacks and frames first, so that a sample's are there when it is; the ledger's row last, so that it means all. */
 static int encode(const struct push_interval *in, struct push_batch *out)
 {
-	uint8_t *has_frame = calloc(in->samples->frame_list_count + 1, 1);
+	uint8_t *has_frame = calloc(in->counted->samples.frame_list_count + 1, 1);
 	uint64_t weight = 0;
 
 	if (!has_frame)

@@ -23,9 +23,10 @@ struct push_stack {
 };
 
 struct push_row {
-	uint64_t time_ns;                       /* of the sample clock: where its interval begins */
-	uint64_t weight, samples;               /* weight: nanoseconds, or what the event counts */
-	uint32_t stack;                         /* in struct push_samples */
+	uint64_t time_ns; /* of the sample clock: where its interval begins */
+	uint64_t weight,
+		samples; /* weight: nanoseconds, or what the event counts; samples: or waits */
+	uint32_t stack;  /* in struct push_samples */
 	const char *service, *comm, *container; /* borrowed; container "": none */
 };
 
@@ -40,6 +41,18 @@ struct push_samples {
 	struct push_frame *frame_list;
 	size_t frame_list_count;
 };
+
+/* What is counted of a capture: samples of an event, or waits, which are the event PUSH_WAITS. */
+struct push_counted {
+	const char *event;
+	const char *count_type;                /* "samples" */
+	const char *weight_type, *weight_unit; /* "cpu" and "nanoseconds", "cycles" and "count" */
+	uint64_t period_ns;                    /* between samples of a CPU; 0: not known */
+	uint64_t lost;                         /* records that the recorder lost */
+	struct push_samples samples;
+};
+
+#define PUSH_WAITS "off_cpu"
 
 /* A row of a table of an instrument: names that distinguish it, and values. */
 struct push_field {
@@ -61,17 +74,15 @@ struct push_points {
 
 /* What a form encodes: either rows of samples or points. */
 struct push_interval {
-	const char *host, *event;
+	const char *host;
 	uint64_t sender, seq;
 	uint64_t from_s, to_s;
-	const char *weight_type, *weight_unit; /* "cpu" and "nanoseconds", "cycles" and "count" */
-	uint64_t period_ns;                    /* between samples of a CPU; 0: not known */
-	const struct push_samples *samples;
-	const struct push_row *rows; /* of samples */
+	const struct push_counted *counted;
+	const struct push_row *rows; /* of its samples */
 	size_t row_count;
 	const struct push_point *points;
 	size_t point_count;
-	uint64_t lost; /* samples that the recorder lost; of a capture's last interval */
+	uint64_t lost; /* records that the recorder lost; of a capture's last interval */
 };
 
 #endif

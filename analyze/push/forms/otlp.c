@@ -159,7 +159,7 @@ static uint32_t kind_of(struct request *o, enum push_kind kind)
 /* Frames of one id are one, as stacks are told apart by these ids. */
 static uint32_t location_of(struct request *o, uint32_t frame)
 {
-	const struct push_frame *f = &o->in->samples->frame_list[frame];
+	const struct push_frame *f = &o->in->counted->samples.frame_list[frame];
 	uint32_t mapping, function, kind, *row = &o->location_of[frame];
 	bool is_new;
 
@@ -184,7 +184,7 @@ static uint32_t location_of(struct request *o, uint32_t frame)
 
 static uint32_t stack_of(struct request *o, uint32_t number)
 {
-	const struct push_samples *s = o->in->samples;
+	const struct push_samples *s = &o->in->counted->samples;
 	const struct push_stack *stack = &s->stacks[number];
 
 	if (o->stack_of[number] || !stack->count) /* the zero value has no location */
@@ -218,6 +218,12 @@ static void put_zero_rows(struct request *o)
 	protobuf_message(&o->dictionary, DICTIONARY_LINKS, &o->row);
 }
 
+/* The time of waits has the name that OpenTelemetry's own profiler gives it: receivers look for it. */
+static const char *weight_type(const struct push_counted *c)
+{
+	return strcmp(c->event, PUSH_WAITS) != 0 ? c->weight_type : "events";
+}
+
 /* Before the resources, and with all that they will name. */
 static void put_dictionary(struct request *o, const struct push_row *const *rows, size_t count,
 			   struct push_part *part)
@@ -230,10 +236,10 @@ static void put_dictionary(struct request *o, const struct push_row *const *rows
 		if (*rows[i]->comm)
 			(void)attribute_of(o, "thread.name", rows[i]->comm);
 	}
-	(void)string_of(o, "samples");
+	(void)string_of(o, o->in->counted->count_type);
 	(void)string_of(o, "count");
-	(void)string_of(o, o->in->weight_type);
-	(void)string_of(o, o->in->weight_unit);
+	(void)string_of(o, weight_type(o->in->counted));
+	(void)string_of(o, o->in->counted->weight_unit);
 	for (uint32_t i = 0; i < string_table_count(o->strings); i++)
 		protobuf_text(&o->dictionary, DICTIONARY_STRINGS, string_table_text(o->strings, i),
 			      string_table_bytes(o->strings, i));
@@ -295,15 +301,16 @@ static void put_profile(struct request *o, const struct push_row *const *rows, s
 	const struct push_interval *in = o->in;
 
 	protobuf_clear(&o->profile);
-	put_type(o, PROFILE_TYPE, by_weight ? in->weight_type : "samples",
-		 by_weight ? in->weight_unit : "count");
+	put_type(o, PROFILE_TYPE, by_weight ? weight_type(in->counted) : in->counted->count_type,
+		 by_weight ? in->counted->weight_unit : "count");
 	for (size_t i = 0; i < count; i++)
 		put_sample(o, rows[i], by_weight ? rows[i]->weight : rows[i]->samples);
 	protobuf_fixed64(&o->profile, PROFILE_TIME, in->from_s * NS_PER_SECOND);
 	protobuf_number(&o->profile, PROFILE_DURATION, (in->to_s - in->from_s) * NS_PER_SECOND);
-	if (in->period_ns) {
-		put_type(o, PROFILE_PERIOD_TYPE, in->weight_type, in->weight_unit);
-		protobuf_number(&o->profile, PROFILE_PERIOD, in->period_ns);
+	if (in->counted->period_ns) {
+		put_type(o, PROFILE_PERIOD_TYPE, weight_type(in->counted),
+			 in->counted->weight_unit);
+		protobuf_number(&o->profile, PROFILE_PERIOD, in->counted->period_ns);
 	}
 	put_id(o);
 	protobuf_message(&o->scopes, 2, &o->profile);
@@ -362,7 +369,7 @@ static bool prepare(struct request *o)
 {
 	struct string_table **tables[] = { &o->strings, &o->mappings, &o->locations, &o->functions,
 					   &o->attributes };
-	const struct push_samples *s = o->in->samples;
+	const struct push_samples *s = &o->in->counted->samples;
 
 	for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
 		if (string_table_new(tables[i]))

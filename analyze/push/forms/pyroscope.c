@@ -61,7 +61,7 @@ static uint32_t mapping_of(struct profile *p, const struct push_frame *f)
 
 static void add_frame(struct profile *p, uint32_t frame)
 {
-	const struct push_frame *f = &p->in->samples->frame_list[frame];
+	const struct push_frame *f = &p->in->counted->samples.frame_list[frame];
 
 	if (p->locations[frame])
 		return;
@@ -74,11 +74,12 @@ static void add_frame(struct profile *p, uint32_t frame)
 static void put_head(struct profile *p, const struct push_row *const *rows, size_t count)
 {
 	const struct push_interval *in = p->in;
-	const struct push_samples *s = in->samples;
+	const struct push_samples *s = &in->counted->samples;
 
-	pprof_message_type(&p->m, PPROF_SAMPLE_TYPE, text_of(p, "samples"), text_of(p, "count"));
-	pprof_message_type(&p->m, PPROF_SAMPLE_TYPE, text_of(p, in->weight_type),
-			   text_of(p, in->weight_unit));
+	pprof_message_type(&p->m, PPROF_SAMPLE_TYPE, text_of(p, in->counted->count_type),
+			   text_of(p, "count"));
+	pprof_message_type(&p->m, PPROF_SAMPLE_TYPE, text_of(p, in->counted->weight_type),
+			   text_of(p, in->counted->weight_unit));
 	(void)text_of(p, "comm");
 	(void)text_of(p, "container");
 	for (size_t i = 0; i < count && !p->bad; i++) {
@@ -89,10 +90,10 @@ static void put_head(struct profile *p, const struct push_row *const *rows, size
 		(void)text_of(p, rows[i]->comm);
 		(void)text_of(p, rows[i]->container);
 	}
-	if (in->period_ns) {
+	if (in->counted->period_ns) {
 		pprof_message_type(&p->m, PPROF_PERIOD_TYPE, text_of(p, "cpu"),
 				   text_of(p, "nanoseconds"));
-		protobuf_number(&p->m.out, PPROF_PERIOD, in->period_ns);
+		protobuf_number(&p->m.out, PPROF_PERIOD, in->counted->period_ns);
 	}
 	for (uint32_t i = 0; i < string_table_count(p->strings); i++)
 		protobuf_text(&p->m.out, PPROF_STRING, string_table_text(p->strings, i),
@@ -103,7 +104,7 @@ static void put_head(struct profile *p, const struct push_row *const *rows, size
 
 static void put_row(struct profile *p, const struct push_row *row)
 {
-	const struct push_samples *s = p->in->samples;
+	const struct push_samples *s = &p->in->counted->samples;
 	const struct push_stack *stack = &s->stacks[row->stack];
 
 	pprof_message_begin_sample(&p->m);
@@ -132,7 +133,7 @@ static void put_service(const struct push_interval *in, const struct push_row *c
 	struct push_part *part = push_batch_add(b, name);
 	struct profile p = { .in = in, .locations = locations };
 
-	memset(locations, 0, in->samples->frame_list_count * sizeof(*locations));
+	memset(locations, 0, in->counted->samples.frame_list_count * sizeof(*locations));
 	if (!part || string_table_new(&p.strings) || string_table_new(&p.mappings)) {
 		p.bad = true;
 	} else {
@@ -155,7 +156,7 @@ static void put_service(const struct push_interval *in, const struct push_row *c
 static int encode(const struct push_interval *in, struct push_batch *b)
 {
 	const struct push_row **rows = services_sort(in);
-	uint32_t *locations = calloc(in->samples->frame_list_count + 1, sizeof(*locations));
+	uint32_t *locations = calloc(in->counted->samples.frame_list_count + 1, sizeof(*locations));
 	size_t count;
 
 	b->bad |= !rows || !locations;

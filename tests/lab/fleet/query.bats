@@ -37,6 +37,22 @@ teardown() {
 		"$(ebprec query --from "$database" --host db-1 --weight period --folded)"
 }
 
+@test "waits of one host, and of all, are those of the report" {
+	ebprec report -q --waits --csv --min-percent 0 -i m.data >waits.csv
+	waits=$(sum_field 4 , <waits.csv) ns=$(sum_field 5 , <waits.csv)
+	[ "$waits" -gt 10 ]
+	same "$((3 * waits))	$((3 * ns))" "$(ask "SELECT sum(samples), sum(weight) FROM prof.ebprec_samples WHERE event = 'off_cpu'")"
+	ebprec report -q --off-cpu --folded -i m.data >want
+	ebprec query --from "$database" --host db-1 --off-cpu --folded >got
+	# The report rounds parts of a stack to microseconds, the query stacks.
+	same "" "$(awk -v most=3 -f "$TEST_LIB/stacks_differ.awk" want got)"
+	ebprec query --from "$database" --off-cpu --folded >got
+	same "" "$(awk -v most=9 -f "$TEST_LIB/stacks_differ.awk" <(multiply_stacks 3 <want) got)"
+	run ebprec query --from "$database" --off-cpu --weight samples
+	same 2 "$status"
+	contains "$output" "--off-cpu has no '--weight': it is of time"
+}
+
 @test "one service" {
 	service=$(ebprec report -q --json --sort service -i m.data | jq -r '.. | objects | .service? // empty' | head -n 1)
 	[ -n "$service" ]

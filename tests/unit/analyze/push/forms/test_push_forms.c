@@ -153,17 +153,17 @@ static void row_binary_is_that_of_the_documents(void **state)
 	struct push_frame frame;
 	uint32_t number;
 	struct push_stack stack;
-	struct push_samples s = small_samples(&frame, &number, &stack);
+	struct push_counted counted = { .event = "cpu",
+					.samples = small_samples(&frame, &number, &stack) };
 	struct push_row row = {
 		.weight = 10, .samples = 2, .service = "s", .comm = "c", .container = ""
 	};
 	struct push_interval in = { .host = "h1",
-				    .event = "cpu",
 				    .sender = 5,
 				    .seq = 6,
 				    .from_s = 86400,
 				    .to_s = 86460,
-				    .samples = &s,
+				    .counted = &counted,
 				    .rows = &row,
 				    .row_count = 1 };
 	struct push_batch b = { 0 };

@@ -217,8 +217,11 @@ static void put_words(struct push_exchange *x)
 static void finish(const struct push_http *h, struct push_exchange *x, CURLcode code)
 {
 	curl_off_t after_s = 0;
+	long sent_bytes = 0;
 
 	x->done = true;
+	x->was_sent = h->curl.easy_getinfo(x->easy, CURLINFO_REQUEST_SIZE, &sent_bytes) ||
+		      sent_bytes;
 	h->curl.easy_getinfo(x->easy, CURLINFO_RESPONSE_CODE, &x->status);
 	/* What ends in the middle of an error is that error; of a success it is not known what it was. */
 	if ((code || x->too_long) && x->status < 400) {

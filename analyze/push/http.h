@@ -34,7 +34,8 @@ struct push_exchange {
 	struct outbuf answer; /* of the body */
 	size_t most_bytes;    /* of it */
 	bool done, too_long;
-	long status; /* 0: no answer, and words say why */
+	bool was_sent; /* or a part of it: the server may have acted on it */
+	long status;   /* 0: no answer, and words say why */
 	uint64_t retry_after_s;
 	char words[PUSH_WORDS_BYTES]; /* the server's, in one line, or why there is no answer */
 	char problem[256];

@@ -33,6 +33,14 @@ static const char schema[] =
 	" next_ms INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, words TEXT,"
 	" PRIMARY KEY (target, host, seq)) WITHOUT ROWID;";
 
+/* What ledgers did not have at first.  Those that have a column refuse it. */
+static const char *const later_columns[] = {
+	"ALTER TABLE batches ADD COLUMN parts INTEGER NOT NULL DEFAULT 0",
+	"ALTER TABLE batches ADD COLUMN rejected INTEGER NOT NULL DEFAULT 0",
+	"ALTER TABLE batches ADD COLUMN unanswered INTEGER NOT NULL DEFAULT 1",
+	"ALTER TABLE targets ADD COLUMN repeated INTEGER NOT NULL DEFAULT 0",
+};
+
 static int errno_of(struct push_ledger *l, int code)
 {
 	snprintf(l->problem, sizeof(l->problem), "%s", sqlite3_errmsg(l->db));
@@ -138,6 +146,9 @@ int push_ledger_open(const char *path, struct push_ledger **out, char **problem)
 		code = sqlite3_busy_timeout(l->db, 5000);
 	if (code == SQLITE_OK)
 		code = sqlite3_exec(l->db, schema, NULL, NULL, NULL);
+	for (size_t i = 0; code == SQLITE_OK && i < sizeof(later_columns) / sizeof(*later_columns);
+	     i++)
+		(void)sqlite3_exec(l->db, later_columns[i], NULL, NULL, NULL);
 	err = code == SQLITE_OK ? make_sender(l) : errno_of(l, code);
 	if (err) {
 		*problem = *l->problem ? strdup(l->problem) : NULL;
@@ -265,7 +276,8 @@ int push_ledger_take_seq(struct push_ledger *l, int64_t target, const char *host
 int push_ledger_add(struct push_ledger *l, const struct push_waiting *w)
 {
 	return change(
-		l, "INSERT INTO batches (target, host, seq, bytes, samples) VALUES (?, ?, ?, ?, ?)",
+		l,
+		"INSERT INTO batches (target, host, seq, bytes, samples, unanswered) VALUES (?, ?, ?, ?, ?, 0)",
 		"itiii", w->target, w->host, (int64_t)w->seq, (int64_t)w->bytes,
 		(int64_t)w->samples);
 }
@@ -273,7 +285,7 @@ int push_ledger_add(struct push_ledger *l, const struct push_waiting *w)
 /* ---- batches ---- */
 
 #define WAITING \
-	"SELECT host, seq, bytes, samples, tries, words, next_ms, refused FROM batches WHERE target = ? "
+	"SELECT host, seq, bytes, samples, tries, words, next_ms, refused, parts, rejected, unanswered FROM batches WHERE target = ? "
 
 static char *copy_text(sqlite3_stmt *s, int column)
 {
@@ -294,6 +306,9 @@ static int read_waiting(sqlite3_stmt *s, int64_t target, struct push_waiting *ou
 		.words = copy_text(s, 5),
 		.next_ms = (uint64_t)sqlite3_column_int64(s, 6),
 		.refused = sqlite3_column_int64(s, 7),
+		.parts = (size_t)sqlite3_column_int64(s, 8),
+		.rejected = (uint64_t)sqlite3_column_int64(s, 9),
+		.is_unanswered = sqlite3_column_int64(s, 10),
 	};
 	return out->host ? 0 : -ENOMEM;
 }
@@ -328,15 +343,34 @@ int push_ledger_next(struct push_ledger *l, int64_t target, uint64_t now_ms,
 
 int push_ledger_try(struct push_ledger *l, const struct push_waiting *w)
 {
-	return change(l, "UPDATE batches SET tries = tries + 1" THIS, "iti", w->target, w->host,
-		      (int64_t)w->seq);
+	return change(l, "UPDATE batches SET tries = tries + 1, unanswered = 1" THIS, "iti",
+		      w->target, w->host, (int64_t)w->seq);
+}
+
+int push_ledger_taken(struct push_ledger *l, const struct push_waiting *w, bool repeated)
+{
+	int err = push_ledger_begin(l);
+
+	if (err)
+		return err;
+	err = change(l, "UPDATE batches SET parts = ?, rejected = ?" THIS, "iiiti",
+		     (int64_t)w->parts, (int64_t)w->rejected, w->target, w->host, (int64_t)w->seq);
+	if (!err && repeated)
+		err = change(l, "UPDATE targets SET repeated = repeated + 1 WHERE id = ?", "i",
+			     w->target);
+	if (!err)
+		err = push_ledger_commit(l);
+	if (err)
+		push_ledger_rollback(l);
+	return err;
 }
 
 int push_ledger_later(struct push_ledger *l, const struct push_waiting *w, uint64_t next_ms,
 		      const char *words)
 {
-	return change(l, "UPDATE batches SET next_ms = ?, words = ?" THIS, "ititi",
-		      (int64_t)next_ms, words, w->target, w->host, (int64_t)w->seq);
+	return change(l, "UPDATE batches SET next_ms = ?, words = ?, unanswered = ?" THIS, "itiiti",
+		      (int64_t)next_ms, words, (int64_t)w->is_unanswered, w->target, w->host,
+		      (int64_t)w->seq);
 }
 
 int push_ledger_refuse(struct push_ledger *l, const struct push_waiting *w, const char *words)
@@ -375,7 +409,8 @@ int push_ledger_sums(struct push_ledger *l, int64_t target, struct push_sums *ou
 			"SELECT sum(NOT refused), sum(bytes * NOT refused), sum(refused),"
 			" min(CASE WHEN refused THEN NULL ELSE next_ms END),"
 			" (SELECT sent FROM targets WHERE id = ?1), (SELECT samples FROM targets WHERE id = ?1),"
-			" (SELECT bytes FROM targets WHERE id = ?1) FROM batches WHERE target = ?1",
+			" (SELECT bytes FROM targets WHERE id = ?1),"
+			" (SELECT repeated FROM targets WHERE id = ?1) FROM batches WHERE target = ?1",
 			"i", target);
 
 	if (!err) {
@@ -393,6 +428,7 @@ int push_ledger_sums(struct push_ledger *l, int64_t target, struct push_sums *ou
 			.sent = (uint64_t)sqlite3_column_int64(s, 4),
 			.sent_samples = (uint64_t)sqlite3_column_int64(s, 5),
 			.sent_bytes = (uint64_t)sqlite3_column_int64(s, 6),
+			.repeated = (uint64_t)sqlite3_column_int64(s, 7),
 		};
 	sqlite3_finalize(s);
 	return err;

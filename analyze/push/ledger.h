@@ -10,6 +10,7 @@
 #define EBPREC_ANALYZE_PUSH_LEDGER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct push_ledger; /* opaque */
@@ -20,7 +21,10 @@ struct push_waiting {
 	char *host; /* owned by push_waiting_done() */
 	uint64_t seq;
 	uint64_t bytes, samples; /* samples: or points */
-	unsigned tries;          /* that were begun: any of them may have arrived */
+	unsigned tries;          /* that were begun */
+	size_t parts;            /* of it that were taken: the next one is sent first */
+	uint64_t rejected;       /* of these: what the server did not take */
+	bool is_unanswered;      /* the next part may have arrived before */
 	char *words;             /* owned; of the last failure; NULL: none */
 	uint64_t next_ms;
 	bool refused;
@@ -29,7 +33,8 @@ struct push_waiting {
 struct push_sums {
 	uint64_t waiting, waiting_bytes, refused;
 	uint64_t sent, sent_samples, sent_bytes;
-	uint64_t next_ms; /* when the first of them may be tried; UINT64_MAX: none waits */
+	uint64_t repeated; /* parts that the server may have twice */
+	uint64_t next_ms;  /* when the first of them may be tried; UINT64_MAX: none waits */
 };
 
 /* path: made if need be.  *problem: owned by the caller, NULL or why it failed. */
@@ -66,8 +71,11 @@ int push_ledger_next(struct push_ledger *l, int64_t target, uint64_t now_ms,
 /* Whether there is a batch of that number, that waits or was refused. */
 int push_ledger_has_batch(struct push_ledger *l, int64_t target, const char *host, uint64_t seq,
 			  bool *out);
-/* Before anything of it is sent. */
+/* Before anything of it is sent: it is unanswered until push_ledger_later() has another thing of it. */
 int push_ledger_try(struct push_ledger *l, const struct push_waiting *w);
+/* w->parts were taken, but for w->rejected; repeated: the last of them may be there twice. */
+int push_ledger_taken(struct push_ledger *l, const struct push_waiting *w, bool repeated);
+/* is_unanswered: as of w, from then on. */
 int push_ledger_later(struct push_ledger *l, const struct push_waiting *w, uint64_t next_ms,
 		      const char *words);
 int push_ledger_refuse(struct push_ledger *l, const struct push_waiting *w, const char *words);

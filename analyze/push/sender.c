@@ -16,7 +16,7 @@
 #include "format/base/hash.h"
 #include "format/os/clock.h"
 
-/* STEP_TAKEN: all parts were, and the ledger could not be written. */
+/* STEP_TAKEN: a part was, or all, and the ledger could not be written. */
 enum step { STEP_IDLE, STEP_VERSION, STEP_QUESTION, STEP_PART, STEP_TAKEN };
 
 /* A server and what is under way there. */
@@ -30,10 +30,11 @@ struct lane {
 	bool maybe_there; /* the next part may have arrived before */
 	struct push_request request;
 	struct push_exchange exchange;
-	unsigned failures;       /* one after the other, of the server */
-	uint64_t next_ms;        /* of steady_ms(): nothing is sent before */
-	uint64_t rejected_count; /* of the parts that were sent */
-	char rejected[200];      /* the server's words about the last of these */
+	bool is_unrecorded; /* a part was taken, and the ledger does not have it */
+	bool is_repeated;   /* and it may be there twice */
+	unsigned failures;  /* one after the other, of the server */
+	uint64_t next_ms;   /* of steady_ms(): nothing is sent before */
+	char rejected[200]; /* the server's words about what it did not take */
 };
 
 struct push_sender {
@@ -182,6 +183,14 @@ static uint64_t wait_of(const struct push_sender *s, unsigned tries, uint64_t as
 	return push_wait_ms(tries, (uint32_t)random.a, s->opts.most_wait_ms, asked_s);
 }
 
+/* Whether the server may have what was sent to it last, though its answer is none of success. */
+static bool may_have_arrived(const struct lane *l)
+{
+	const struct push_exchange *x = &l->exchange;
+
+	return l->step == STEP_PART && x->was_sent && (x->status < 400 || x->status >= 500);
+}
+
 /* The batch waits; is_server: and so do the others of this server. */
 static int put_off(struct push_sender *s, struct lane *l, bool is_server, const char *words,
 		   uint64_t asked_s)
@@ -192,6 +201,7 @@ static int put_off(struct push_sender *s, struct lane *l, bool is_server, const 
 	l->failures += is_server;
 	wait_ms = wait_of(s, is_server ? l->failures : l->waiting.tries, asked_s);
 	l->next_ms = is_server ? steady_ms() + wait_ms : 0;
+	l->waiting.is_unanswered = l->maybe_there || may_have_arrived(l);
 	err = push_ledger_later(s->ledger, &l->waiting, now_ms() + wait_ms, words);
 	report(s, l, PUSH_EVENT_LATER, words);
 	end_batch(s, l);
@@ -240,9 +250,9 @@ static int finish_batch(struct push_sender *s, struct lane *l)
 	char *path, words[PUSH_WORDS_BYTES];
 	int err;
 
-	if (l->rejected_count) {
+	if (l->waiting.rejected) {
 		snprintf(words, sizeof(words), "%" PRIu64 " of its profiles were rejected: %.300s",
-			 l->rejected_count, l->rejected);
+			 l->waiting.rejected, l->rejected);
 		return set_aside(s, l, PUSH_EVENT_REFUSED, words);
 	}
 	path = path_of(s, &l->waiting, "");
@@ -266,7 +276,7 @@ static int send_part(struct push_sender *s, struct lane *l)
 
 	while (l->part < l->batch.part_count && !l->batch.parts[l->part].body.size_bytes)
 		l->part++;
-	if (l->part == l->batch.part_count)
+	if (l->part >= l->batch.part_count)
 		return finish_batch(s, l);
 	if (l->maybe_there && l->target->form->question) {
 		err = l->target->form->question(l->target, &l->batch, l->part, &l->request.url);
@@ -289,9 +299,11 @@ static int begin_batch(struct push_sender *s, struct lane *l)
 	free(path);
 	if (err && err != -ENOMEM)
 		return set_aside(s, l, PUSH_EVENT_GONE, strerror(-err));
-	l->part = 0;
-	l->rejected_count = 0;
-	l->maybe_there = l->waiting.tries;
+	l->part = l->waiting.parts;
+	*l->rejected = '\0';
+	/* Of a server that can be asked the ledger does not have which parts it took. */
+	l->maybe_there = l->target->form->counts_twice ? l->waiting.is_unanswered
+						       : l->waiting.tries;
 	l->waiting.tries++;
 	if (!err)
 		err = push_ledger_try(s->ledger, &l->waiting);
@@ -394,7 +406,39 @@ static void note_rejected(struct lane *l)
 
 	if (count)
 		memcpy(l->rejected, words, sizeof(words));
-	l->rejected_count += count;
+	l->waiting.rejected += count;
+}
+
+/* What is known to be there is not sent to a server that would count it twice, whatever ends the sender. */
+static int record_part(struct push_sender *s, struct lane *l)
+{
+	int err;
+
+	if (l->is_unrecorded) {
+		l->waiting.parts = l->part;
+		err = push_ledger_taken(s->ledger, &l->waiting, l->is_repeated);
+		if (err) {
+			l->step = STEP_TAKEN;
+			return err;
+		}
+		l->is_unrecorded = false;
+		if (l->is_repeated)
+			report(s, l, PUSH_EVENT_REPEATED, NULL);
+	}
+	return send_part(s, l);
+}
+
+static int on_taken(struct push_sender *s, struct lane *l)
+{
+	note_rejected(l);
+	end_request(s, l);
+	l->part++;
+	if (l->target->form->counts_twice) {
+		l->is_repeated = l->maybe_there;
+		l->is_unrecorded = l->is_repeated || l->part < l->batch.part_count;
+		l->maybe_there = false;
+	}
+	return record_part(s, l);
 }
 
 static int on_answer(struct push_sender *s, struct lane *l)
@@ -407,10 +451,7 @@ static int on_answer(struct push_sender *s, struct lane *l)
 	case STEP_QUESTION:
 		return on_count(s, l);
 	default:
-		note_rejected(l);
-		end_request(s, l);
-		l->part++;
-		return send_part(s, l);
+		return on_taken(s, l);
 	}
 }
 
@@ -420,7 +461,7 @@ static int work_lane(struct push_sender *s, struct lane *l)
 	case STEP_IDLE:
 		return steady_ms() >= l->next_ms ? begin_batch(s, l) : 0;
 	case STEP_TAKEN:
-		return finish_batch(s, l);
+		return record_part(s, l);
 	default:
 		return l->exchange.done ? on_answer(s, l) : 0;
 	}

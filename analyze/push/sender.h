@@ -17,7 +17,8 @@ enum push_event {
 	PUSH_EVENT_LATER,   /* words: why */
 	PUSH_EVENT_REFUSED, /* it is DIR/out/NAME.refused now; words: the server's */
 	PUSH_EVENT_HALVED,
-	PUSH_EVENT_GONE, /* its file cannot be read; words: why */
+	PUSH_EVENT_REPEATED, /* a part of it may be there twice */
+	PUSH_EVENT_GONE,     /* its file cannot be read; words: why */
 };
 
 struct push_sender_opts {

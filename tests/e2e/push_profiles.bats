@@ -90,3 +90,39 @@ without_services() {
 	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks pprof samples | sum_stacks)"
 	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks otlp samples | without_services)"
 }
+
+@test "Pyroscope: what was taken of a batch is not sent again when another part of it fails" {
+	printf '%s\n' take take '503 busy' take '429 slower' '500 broken' >server/plan
+	push --to "pyroscope+$at"
+	same 30 "$(find server -name '*.ingest' | wc -l)"
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks pprof samples | sort)"
+}
+
+@test "a part whose answer was lost is sent again, which is printed and counted" {
+	printf '%s\n' take drop >server/plan
+	run push --to "pyroscope+$at"
+	same 0 "$status"
+	contains "$output" "a part of batch 1 of 'gen' was sent to 'pyroscope+$at' again, as its answer was lost: it may be there twice"
+	same 31 "$(find server -name '*.ingest' | wc -l)"
+	contains "$(ebprec push -d state --status)" "1 parts of batches may be there twice: they were sent again, as their answer was lost"
+	# An answer of 429 is one: nothing was taken.
+	echo '429 slower' >server/plan
+	run push --to "otlp+$at" --interval 10
+	same "" "$output"
+	echo drop >server/plan
+	run push --to "otlp+$at" --host other --interval 10
+	contains "$output" "a part of batch 1 of 'other' was sent to 'otlp+$at' again"
+	same 2 "$(ebprec push -d state --status | grep -c '1 parts of batches may be there twice')"
+}
+
+@test "a sender that is killed goes on behind the parts that were taken" {
+	printf '%s\n' take take hang >server/plan
+	ebprec push -q -d state --to "pyroscope+$at" --interval 1 -i a.data &
+	await test ! -s server/plan
+	kill -KILL $!
+	run push --to "pyroscope+$at"
+	same 30 "$(find server -name '*.ingest' | wc -l)"
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks pprof samples | sort)"
+	# The third one may have arrived, for all that the sender knows.
+	contains "$output" "it may be there twice"
+}

@@ -249,6 +249,11 @@ static void on_event(void *arg, enum push_event event, const struct push_target 
 		p->refused++;
 		message_error("batch %" PRIu64 " of '%s' was not taken by '%s': %s", w->seq,
 			      w->host, t->name, words);
+	} else if (event == PUSH_EVENT_REPEATED) {
+		message_note(
+			"a part of batch %" PRIu64
+			" of '%s' was sent to '%s' again, as its answer was lost: it may be there twice",
+			w->seq, w->host, t->name);
 	} else if (event == PUSH_EVENT_LATER && !p->opts->quiet) {
 		message_note("'%s' takes nothing now: %s", t->name, words);
 	}

@@ -105,6 +105,10 @@ static int print_target(void *ctx, int64_t target, const char *name)
 	printf("\n  sent %" PRIu64 " batches, %" PRIu64 " samples or points, %" PRIu64
 	       " bytes before compression; %" PRIu64 " wait, %" PRIu64 " were refused\n",
 	       sums.sent, sums.sent_samples, sums.sent_bytes, sums.waiting, sums.refused);
+	if (sums.repeated)
+		printf("  %" PRIu64
+		       " parts of batches may be there twice: they were sent again, as their answer was lost\n",
+		       sums.repeated);
 	return push_ledger_each(p->ledger, target, print_waiting, p);
 }
 

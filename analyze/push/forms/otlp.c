@@ -502,5 +502,6 @@ const struct push_form push_otlp = {
 	.url = url,
 	.headers = { "Content-Type: application/x-protobuf" },
 	.gzip = true,
+	.counts_twice = true,
 	.rejected = rejected,
 };

@@ -213,4 +213,5 @@ const struct push_form push_pyroscope = {
 	.headers = { "Content-Type: application/octet-stream" },
 	.gzip = true,
 	.is_gzip_file = true,
+	.counts_twice = true,
 };

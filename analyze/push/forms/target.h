@@ -57,6 +57,8 @@ struct push_form {
 	 * changes nothing; -ENOMEM.  NULL: the server cannot be asked, and knows by itself what it has. */
 	int (*question)(const struct push_target *t, const struct push_batch *b, size_t part,
 			char **url);
+	/* The server may count what it gets twice, and cannot be asked. */
+	bool counts_twice;
 	/* How many of a part the server did not take, by its answer of success, and its words.  NULL: success is all. */
 	uint64_t (*rejected)(const void *answer, size_t size_bytes, char *words,
 			     size_t words_bytes);

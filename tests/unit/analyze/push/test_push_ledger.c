@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,12 +108,59 @@ static void a_write_without_room_passes(void **state)
 	unlink(path);
 }
 
+/* In one of these it is not known whether a batch that was tried has arrived. */
+static void a_ledger_without_later_columns_gets_them(void **state)
+{
+	static const char older[] =
+		"CREATE TABLE targets (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE,"
+		" sent INTEGER NOT NULL DEFAULT 0, samples INTEGER NOT NULL DEFAULT 0,"
+		" bytes INTEGER NOT NULL DEFAULT 0);"
+		"CREATE TABLE batches (target INTEGER NOT NULL, host TEXT NOT NULL, seq INTEGER NOT NULL,"
+		" bytes INTEGER NOT NULL, samples INTEGER NOT NULL, tries INTEGER NOT NULL DEFAULT 0,"
+		" next_ms INTEGER NOT NULL DEFAULT 0, refused INTEGER NOT NULL DEFAULT 0, words TEXT,"
+		" PRIMARY KEY (target, host, seq)) WITHOUT ROWID;"
+		"INSERT INTO targets (id, name) VALUES (1, 't');"
+		"INSERT INTO batches (target, host, seq, bytes, samples, tries) VALUES (1, 'h', 1, 10, 2, 1);";
+	char path[] = "/tmp/push-ledger.XXXXXX", host[] = "h", *problem = NULL;
+	struct push_waiting w, fresh = { .target = 1, .host = host, .seq = 2 };
+	int fd = mkstemp(path);
+	struct push_ledger *l = NULL;
+	struct push_sums sums;
+	sqlite3 *db = NULL;
+
+	(void)state;
+	assert_true(fd >= 0);
+	close(fd);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(sqlite3_exec(db, older, NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(push_ledger_open(path, &l, &problem), 0);
+	assert_int_equal(push_ledger_next(l, 1, NOW_MS, &w), 0);
+	assert_true(w.is_unanswered);
+	w.parts = 3;
+	assert_int_equal(push_ledger_taken(l, &w, true), 0);
+	assert_int_equal(push_ledger_sent(l, &w), 0);
+	push_waiting_done(&w);
+	assert_int_equal(push_ledger_sums(l, 1, &sums), 0);
+	assert_int_equal(sums.repeated, 1);
+	assert_int_equal(push_ledger_add(l, &fresh), 0);
+	push_ledger_close(l);
+	assert_int_equal(push_ledger_open(path, &l, &problem), 0);
+	assert_int_equal(push_ledger_next(l, 1, NOW_MS, &w), 0);
+	assert_int_equal(w.seq, 2);
+	assert_false(w.is_unanswered);
+	push_waiting_done(&w);
+	push_ledger_close(l);
+	unlink(path);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_batch_waits_until_its_time),
 		cmocka_unit_test(why_a_call_failed_outlives_the_rollback),
 		cmocka_unit_test(a_write_without_room_passes),
+		cmocka_unit_test(a_ledger_without_later_columns_gets_them),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

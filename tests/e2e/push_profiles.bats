@@ -126,3 +126,14 @@ without_services() {
 	# The third one may have arrived, for all that the sender knows.
 	contains "$output" "it may be there twice"
 }
+
+@test "profiles of one service and interval have different times or labels, so that none is taken for another" {
+	perl "$TEST_LIB/gen/many_stacks.pl" 2 | gen_story a.data
+	push --to "otlp+$at"
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks otlp samples | without_services)"
+	perl "$TEST_LIB/gen/many_stacks.pl" 41 | gen_story a.data
+	printf '%s\n' '413 large' '413 large' >server/plan
+	push --to "pyroscope+$at"
+	same 4 "$(find server -name '*.ingest' | wc -l)" # three parts of the first batch, and the second
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks pprof samples | sort)"
+}

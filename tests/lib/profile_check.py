@@ -5,6 +5,8 @@
 profile_check.py otlp|pprof TYPE [--halved] FILE...
 
 otlp: bodies of ExportProfilesServiceRequest; pprof: profiles, gzipped or not.  TYPE: of the values that are added up, as "samples" or "cpu".
+Of a pprof FILE.headers has the address that it was sent to.
+Two profiles of one series have different times.
 Each field must be one of the published protocol, with its wire type, once unless it is repeated; each index inside its table.
 Of OTLP's dictionary row 0 of each table is the zero value, no row is there twice, and each is used (--halved: not each).
 A line is SERVICE;COMM;OUTERMOST;...;INNERMOST VALUE (pprof: without SERVICE).
@@ -12,6 +14,7 @@ A line is SERVICE;COMM;OUTERMOST;...;INNERMOST VALUE (pprof: without SERVICE).
 import gzip
 import struct
 import sys
+import urllib.parse
 
 # Field number: name, type.  "*": repeated; "ints": int32 or int64, packed; "int": a varint.
 PPROF = {
@@ -64,6 +67,11 @@ TABLES = ("mapping", "location", "function", "link", "string", "attribute", "sta
 def check(good, words):
     if not good:
         sys.exit("profile_check: " + words)
+
+
+def once(seen, key):
+    check(key not in seen, "two profiles of one series have one time: %s" % (key,))
+    seen.add(key)
 
 
 def varint(data, at):
@@ -125,7 +133,7 @@ def decode(schema, name, data):
 
 
 class Otlp:
-    def __init__(self, data, halved):
+    def __init__(self, data, halved, _):
         self.request = decode(OTLP, "Request", data)
         self.tables = {name: self.request["dictionary"].get(name + "_table", []) for name in TABLES}
         self.used = {name: {0} for name in TABLES}
@@ -176,17 +184,18 @@ class Otlp:
             for scope in resource["scope_profiles"]:
                 check(scope["scope"]["name"] == "ebprec" and scope["scope"]["version"], "a scope has no name and version")
                 for profile in scope["profiles"]:
-                    yield from self.profile(profile, wanted, ids, about["service.name"])
+                    yield from self.profile(profile, wanted, ids, about["service.name"], tuple(sorted(about.items())))
         for name in TABLES:
             unused = set(range(len(self.tables[name]))) - self.used[name]
             check(self.halved or not unused, "%s_table has rows that nothing uses: %s" % (name, sorted(unused)[:5]))
 
-    def profile(self, profile, wanted, ids, service):
+    def profile(self, profile, wanted, ids, service, series):
         kind, unit = self.type(profile["sample_type"])
         check(unit in ("count", "nanoseconds"), "a unit is " + unit)
         check(profile["time_unix_nano"] > 10**18 and profile.get("duration_nano", 0) < 10**15, "a time is none in nanoseconds")
         if "period" in profile:
             self.type(profile["period_type"])
+        once(ids, (series, kind, profile["time_unix_nano"]))
         check(len(profile["profile_id"]) == 16 and profile["profile_id"] not in ids, "a profile's id is not 16 bytes, or another one's")
         ids.add(profile["profile_id"])
         for sample in profile["samples"]:
@@ -198,7 +207,8 @@ class Otlp:
 
 
 class Pprof:
-    def __init__(self, data, _):
+    def __init__(self, data, _, address):
+        self.series = urllib.parse.parse_qs(urllib.parse.urlparse(address).query)["name"][0] if address else ""
         self.profile = decode(PPROF, "Profile", gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data)
         self.strings = self.profile["string_table"]
         check(self.strings[0] == "", "string 0 is not empty")
@@ -222,15 +232,25 @@ class Pprof:
         line, = location["line"]
         return self.string(self.by_id["function"][line["function_id"]]["name"])
 
-    def stacks(self, wanted, _):
+    def stacks(self, wanted, ids):
         types = [self.string(t["type"]) for t in self.profile["sample_type"]]
         check(self.profile["time_nanos"] > 10**18, "the time is none in nanoseconds")
+        if self.series:
+            once(ids, (self.series, tuple(types), self.profile["time_nanos"]))
         for sample in self.profile["sample"]:
             check(len(sample["value"]) == len(types), "a sample has not a value for each type")
             labels = {self.string(l["key"]): self.string(l.get("str", 0)) for l in sample.get("label", [])}
             frames = [self.frame(index) for index in sample.get("location_id", [])]
             if wanted in types:
                 yield [labels.get("comm", "")] + frames[::-1], sample["value"][types.index(wanted)]
+
+
+def address_of(path):
+    try:
+        with open(path + ".headers") as f:
+            return f.readline().strip()
+    except FileNotFoundError:
+        return ""
 
 
 form, wanted, *files = sys.argv[1:]
@@ -240,7 +260,7 @@ for path in files:
     if path == "--halved":
         continue
     with open(path, "rb") as f:
-        profile = (Otlp if form == "otlp" else Pprof)(f.read(), halved)
+        profile = (Otlp if form == "otlp" else Pprof)(f.read(), halved, address_of(path))
     for stack, value in profile.stacks(wanted, ids):
         key = ";".join(stack)
         sums[key] = sums.get(key, 0) + value

@@ -72,6 +72,12 @@ struct push_points {
 	size_t count, capacity;
 };
 
+/*
+ * Receivers of profiles take two of one series and time for one that came twice, and drop the second.  An interval of very many rows
+ * is several batches, so within so many nanoseconds their times differ by the number of the batch.
+ */
+#define PUSH_TIME_STEPS 1000
+
 /* What a form encodes: either rows of samples or points. */
 struct push_interval {
 	const char *host;

@@ -305,7 +305,9 @@ static void put_profile(struct request *o, const struct push_row *const *rows, s
 		 by_weight ? in->counted->weight_unit : "count");
 	for (size_t i = 0; i < count; i++)
 		put_sample(o, rows[i], by_weight ? rows[i]->weight : rows[i]->samples);
-	protobuf_fixed64(&o->profile, PROFILE_TIME, in->from_s * NS_PER_SECOND);
+	protobuf_fixed64(&o->profile, PROFILE_TIME,
+			 in->from_s * NS_PER_SECOND + o->profile_count * PUSH_TIME_STEPS +
+				 in->seq % PUSH_TIME_STEPS);
 	protobuf_number(&o->profile, PROFILE_DURATION, (in->to_s - in->from_s) * NS_PER_SECOND);
 	if (in->counted->period_ns) {
 		put_type(o, PROFILE_PERIOD_TYPE, weight_type(in->counted),

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * Pyroscope: POST /ingest, a pprof a service and interval.  The address has the service and its labels, and the body is
- * the profile, gzipped as a file is; the server distinguishes samples by their labels.  There is nothing to ask by whether it has one.
+ * the profile, gzipped as a file is; the server distinguishes samples by their labels.  There is nothing to ask by whether it has one; of
+ * those of one series and time it keeps one when it compacts its blocks.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -98,7 +99,8 @@ static void put_head(struct profile *p, const struct push_row *const *rows, size
 	for (uint32_t i = 0; i < string_table_count(p->strings); i++)
 		protobuf_text(&p->m.out, PPROF_STRING, string_table_text(p->strings, i),
 			      string_table_bytes(p->strings, i));
-	protobuf_number(&p->m.out, PPROF_TIME, in->from_s * NS_PER_SECOND);
+	protobuf_number(&p->m.out, PPROF_TIME,
+			in->from_s * NS_PER_SECOND + in->seq % PUSH_TIME_STEPS);
 	protobuf_number(&p->m.out, PPROF_DURATION, (in->to_s - in->from_s) * NS_PER_SECOND);
 }
 
@@ -187,16 +189,30 @@ static char *plain_name(const char *text)
 	return name;
 }
 
+/* Parts of that service before this one, of which the server had one that was too large for it. */
+static size_t halves_before(const struct push_batch *b, size_t part)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < part; i++)
+		count += !strcmp(b->parts[i].name, b->parts[part].name);
+	return count;
+}
+
 static char *url(const struct push_target *t, const struct push_batch *b, size_t part)
 {
 	char *base = push_target_url(t, "/ingest"), *service = plain_name(b->parts[part].name),
-	     *host = plain_name(b->host), *to = NULL;
+	     *host = plain_name(b->host), *to = NULL, half[40] = "";
+	size_t before = halves_before(b, part);
 
+	/* Both have the time of the batch. */
+	if (before)
+		snprintf(half, sizeof(half), "%%2Cpart%%3D%zu", before);
 	if (base && service && host &&
 	    asprintf(&to,
-		     "%s%cname=%s%%7Bhost%%3D%s%%7D&from=%" PRIu64 "&until=%" PRIu64
+		     "%s%cname=%s%%7Bhost%%3D%s%s%%7D&from=%" PRIu64 "&until=%" PRIu64
 		     "&format=pprof&spyName=ebprec",
-		     base, strchr(base, '?') ? '&' : '?', service, host, b->from_s,
+		     base, strchr(base, '?') ? '&' : '?', service, host, half, b->from_s,
 		     b->to_s > b->from_s ? b->to_s : b->from_s + 1) < 0)
 		to = NULL;
 	free(base);

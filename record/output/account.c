@@ -85,6 +85,7 @@ const struct account_field account_fields[] = {
 	{ "jit.bytes", AT(jit_bytes), 0, ACCOUNT_WRITTEN, 0 },
 	{ "jit.cut", AT(jit_cut_count), 0, ACCOUNT_WRITTEN, 0 },
 	{ "jit.processes_without_file", AT(jit_missing_count), 0, 0, 0 },
+	{ "jit.older_files", AT(jit_older_count), 0, 0, 0 },
 	{ "jit.jvms_asked", AT(jvm_asked_count), 0, 0, 0 },
 	{ "jit.jvms_without_answer", AT(jvm_failed_count), 0, 0, 0 },
 	{ "marks_not_readable", AT(unread_mark_count), 0, ADDS, 0 },

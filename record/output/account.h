@@ -54,6 +54,7 @@ struct account {
 	uint64_t broken_event_count; /* of a shape we do not know: our mistake */
 	/* Symbols of JIT compilers: files taken, not there or not to be had, cut; their bytes. */
 	uint64_t jit_file_count, jit_missing_count, jit_cut_count, jit_bytes;
+	uint64_t jit_older_count; /* not taken: they are from before their process began */
 	/* JVMs that were asked for names: those that wrote them, and those that did not. */
 	uint64_t jvm_asked_count, jvm_failed_count;
 	/* Command lines: recorded, not to be had any more, longer than what is retained. */

@@ -14,13 +14,15 @@
 #include "format/base/vec.h"
 #include "format/os/clock.h"
 #include "record/privsep/path_below.h"
+#include "record/process/proc/proc_stat.h"
 #include "record/process/proc/process_user.h"
 #include "format/base/outbuf.h"
 #include "format/os/slurp.h"
 
 #define LOOK_NS         2000000000ULL
 #define COPY_STEP_NS    10000000ULL
-#define FILES_A_PROCESS 2 /* at most */
+#define FILES_A_PROCESS 2           /* at most */
+#define MTIME_LATE_NS   20000000ULL /* a file's time is that of the kernel's last tick */
 
 static void close_if(int fd)
 {
@@ -118,6 +120,23 @@ static bool is_apart(uint32_t pid)
 	return !stat(path, &its) && !stat("/proc/self/ns/mnt", &ours) && its.st_ino != ours.st_ino;
 }
 
+/* When the process was forked, on the wall clock as it is set now; 0: it is gone. */
+static uint64_t start_of(uint32_t pid)
+{
+	uint64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME),
+		 tick_ns = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK), start_ns = 0;
+	struct outbuf text = { 0 };
+	struct proc_stat stat;
+	char path[48];
+
+	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
+	if (!slurp(path, &text) && text.size_bytes &&
+	    !proc_stat_parse((const char *)text.data, &stat))
+		start_ns = boot_ns + stat.start_ticks * tick_ns;
+	outbuf_done(&text);
+	return start_ns;
+}
+
 /* ---- a look at a process, in a thread ---- */
 
 struct jitfiles_look {
@@ -138,7 +157,8 @@ static bool look_at_process(struct jitfile *f)
 		f->inner_pid = jit_symbols_inner_pid((const char *)status.data);
 	outbuf_done(&status);
 	snprintf(path, sizeof(path), "/proc/%u", f->pid);
-	if (!f->inner_pid || stat(path, &st))
+	f->start_ns = start_of(f->pid);
+	if (!f->inner_pid || !f->start_ns || stat(path, &st))
 		return false;
 	f->owner = st.st_uid;
 	snprintf(path, sizeof(path), "/proc/%u/root", f->pid);
@@ -187,6 +207,7 @@ static void merge(struct jitfile *f, struct jitfiles_look *l)
 
 	if (!l->only_dump) {
 		f->inner_pid = l->found.inner_pid;
+		f->start_ns = l->found.start_ns;
 		f->owner = l->found.owner;
 		f->root_fd = l->found.root_fd;
 		f->apart = l->found.apart;
@@ -304,20 +325,33 @@ void jit_symbols_map(struct jit_symbols *j, const struct mapping *m)
 /* ---- taking ---- */
 
 /*
+ * Whether the file was last written before the process began: by another one, that had the same pid.  A process whose clock was set
+ * forward since may have written it itself; then names are missing, and none is wrong.
+ */
+static bool is_older(const struct jitfile *f, const struct stat *file)
+{
+	return clock_timespec_ns(file->st_mtim) + MTIME_LATE_NS < f->start_ns;
+}
+
+/*
  * Opens the file that was found (at: O_PATH, closed) for reading, if it is a regular file of the
- * expected user.
+ * expected user.  -ESTALE: it is older than the process.
  */
 static int open_found(const struct jitfile *f, int at)
 {
 	char path[32];
 	struct stat st;
-	int fd = -EPERM;
+	int fd;
 
 	if (at < 0)
 		return -ENOENT;
 	if (fstat(at, &st) || !S_ISREG(st.st_mode)) {
 		fd = -ENOENT; /* a device may do anything when it is opened */
-	} else if (!st.st_uid || st.st_uid == f->owner) {
+	} else if (st.st_uid && st.st_uid != f->owner) {
+		fd = -EPERM;
+	} else if (is_older(f, &st)) {
+		fd = -ESTALE;
+	} else {
 		snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
 		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 		fd = fd < 0 ? -errno : fd;
@@ -433,8 +467,10 @@ static void take_work(struct io_job *job)
 		close(fd);
 	}
 	t->taken.missing_count += fd < 0 && !f->dump;
+	t->taken.older_count += fd == -ESTALE;
 	fd = f->dump && !t->err ? open_dump(f) : -1;
 	t->taken.missing_count += f->dump && fd < 0;
+	t->taken.older_count += fd == -ESTALE;
 	if (fd >= 0) {
 		snprintf(name, sizeof(name), "jit-%u.dump", f->pid);
 		pack(t, name, fd, elf_reader_jitdump);
@@ -478,6 +514,7 @@ static void take_done(struct io_job *job)
 		err = err ? err : writer_put(t->to, t->packed);
 		t->counts->file_count += t->taken.file_count;
 		t->counts->missing_count += t->taken.missing_count;
+		t->counts->older_count += t->taken.older_count;
 		t->counts->cut_count += t->taken.cut_count;
 		t->counts->bytes += t->taken.bytes;
 	}
@@ -644,6 +681,7 @@ int jit_symbols_copy(struct jit_symbols *j, struct writer *to, struct account *a
 	fair_share_done(&share);
 	a->jit_file_count = counts.file_count;
 	a->jit_missing_count = counts.missing_count;
+	a->jit_older_count = counts.older_count;
 	a->jit_cut_count = counts.cut_count;
 	a->jit_bytes = counts.bytes;
 	return err;
@@ -653,6 +691,7 @@ void jit_symbols_account(const struct jit_symbols *j, struct account *a)
 {
 	a->jit_file_count = j->counts.file_count;
 	a->jit_missing_count = j->counts.missing_count;
+	a->jit_older_count = j->counts.older_count;
 	a->jit_cut_count = j->counts.cut_count;
 	a->jit_bytes = j->counts.bytes;
 }

@@ -7,8 +7,9 @@
  * handle of its root (and of its /tmp, where its mounts are its own: they may go with it); the file is read when the process exits and at the end of the recording, and
  * embedded as "perf-PID.map" by the pid of the samples.  Others write jit-PID.dump (format/perf/jitdump.h)
  * and map its first page for code, so that a profiler hears of it: embedded as "jit-PID.dump", without
- * the code.  Only a regular file of the process's owner (or root's) is taken, and no more than the
- * limits below, of which each process and user has a share (fair_share.h).
+ * the code.  Only a regular file of the process's owner (or root's) is taken, which was written since the process
+ * began (pids are used again, and files stay), and no more than the limits below, of which each process and user has a
+ * share (fair_share.h).
  *
  * Files are found, read and compressed by threads (io_timeout.h); what does not answer within JITFILES_TAKE_NS
  * counts as missing.
@@ -34,6 +35,7 @@
 
 struct jitfile {
 	uint32_t pid, inner_pid; /* as in the samples; in its own pid namespace */
+	uint64_t start_ns;       /* when it was forked, on the wall clock */
 	uint32_t owner;          /* of its root folder in /proc */
 	uint32_t user;           /* process_user(): whose share of the list it takes */
 	int root_fd;             /* O_PATH, as the others; -1: not yet */
@@ -47,6 +49,7 @@ struct jitfile {
 
 struct jitfiles_counts {
 	uint64_t file_count, missing_count, cut_count, bytes;
+	uint64_t older_count; /* files that earlier processes left */
 };
 
 /* All zero but writer, reader and io. */

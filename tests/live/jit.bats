@@ -98,6 +98,36 @@ leaves() {
 	done <theirs
 }
 
+@test "a map that an earlier process of the same pid left names nothing, and is counted" {
+	cat >jitted.pl <<-'END'
+		# Maps a loop of half a billion turns as code (syscall 9: mmap, in the low 2 GiB; 0: read), and runs it.
+		use DynaLoader; use POSIX;
+		my $at = syscall(9, 0, 4096, 7, 0x62, -1, 0);
+		open my $code, "<", "code" or die;
+		syscall(0, fileno($code), $at, 13) == 13 or die;
+		&{DynaLoader::dl_install_xsub("main::run", $at)}();
+		POSIX::_exit(0);
+	END
+	printf '\x48\xc7\xc0\x00\x00\x00\x20\x48\xff\xc8\x75\xfb\xc3' >code
+	for time in now '1 minute ago'; do
+		# shellcheck disable=SC2016 # for the inner shell
+		ebprec record -q -F 997 -o x.data -- sh -c 'echo $$ >pid
+			echo "1000 7fffffffe000 left_behind" >/tmp/perf-$$.map
+			touch -d "$0" /tmp/perf-$$.map
+			exec perl jitted.pl' "$time"
+		rm "/tmp/perf-$(cat pid).map"
+		ebprec report -q --folded -i x.data >out
+		grep -q '^perl' out
+		if [ "$time" = now ]; then
+			grep -q '^perl.*;left_behind' out || fail "$(cat out)"
+			contains "$(ebprec info --objects x.data)" '"older_files": 0'
+		else
+			! grep left_behind out || fail "$(cat out)"
+			contains "$(ebprec info --objects x.data)" '"older_files": 1'
+		fi
+	done
+}
+
 @test "a file that is no jitdump costs names, and nothing else" {
 	# As a runtime announces it: its first page, mapped for code.
 	for what in nothing rubbish; do

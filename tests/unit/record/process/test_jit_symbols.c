@@ -16,6 +16,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -82,7 +83,28 @@ static bool go_apart(void)
 	       !mount("none", tmp, "tmpfs", 0, NULL);
 }
 
-enum where { IN_TMP, IN_APART_TMP, LINKED_TMP, LINKED_MAP };
+enum where { IN_TMP, IN_APART_TMP, LINKED_TMP, LINKED_MAP, OLDER_MAP, OLDER_DUMP };
+
+/* As if it had last been written a second before the process began, by an earlier one of this pid. */
+static bool make_older(const char *path)
+{
+	struct timespec times[2];
+
+	clock_gettime(CLOCK_REALTIME, &times[0]);
+	times[0].tv_sec--;
+	times[1] = times[0];
+	return !utimensat(AT_FDCWD, path, times, 0);
+}
+
+static bool write_older(enum where where)
+{
+	char path[48];
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", (int)getpid());
+	return write_map("") &&
+	       (where == OLDER_MAP ? make_older(path)
+				   : !rename(path, "/jit-1.dump") && make_older("/jit-1.dump"));
+}
 
 static bool settle(int where)
 {
@@ -97,6 +119,8 @@ static bool settle(int where)
 		return false;
 	if (chroot(dir) || chdir("/"))
 		return false;
+	if (where == OLDER_MAP || where == OLDER_DUMP)
+		return write_older(where);
 	return write_map(where == LINKED_MAP ? "/real" : "");
 }
 
@@ -108,7 +132,9 @@ static void check_share(enum where where, uint64_t want, bool is_used)
 		uint32_t pid, parent, tid, parent_tid;
 	} gone = { .head.size = sizeof(gone) };
 	pid_t pid = stays_in(settle, where);
-	struct mapping m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
+	struct mapping m = { .pid = (uint32_t)pid,
+			     .path = where == OLDER_DUMP ? "/jit-1.dump" : "//anon",
+			     .prot = PROT_EXEC };
 	struct jit_symbols j = { .writer = writer, .io = io };
 
 	if (!pid)
@@ -127,6 +153,7 @@ static void check_share(enum where where, uint64_t want, bool is_used)
 	assert_int_equal(j.late_err, 0);
 	assert_int_equal(j.counts.file_count, want);
 	assert_int_equal(j.counts.missing_count, !want);
+	assert_int_equal(j.counts.older_count, where == OLDER_MAP || where == OLDER_DUMP);
 	assert_int_equal(j.counts.bytes, is_used ? 0 : want * strlen(TEXT));
 	assert_int_equal(j.counts.cut_count, is_used);
 	jit_symbols_done(&j);
@@ -157,6 +184,16 @@ static void the_map_itself_may_not(void **state)
 	check(LINKED_MAP, 0);
 }
 
+static void a_map_of_an_earlier_process_is_not_taken(void **state)
+{
+	check(OLDER_MAP, 0);
+}
+
+static void a_jitdump_of_an_earlier_process_is_not_taken(void **state)
+{
+	check(OLDER_DUMP, 0);
+}
+
 static void a_map_beyond_the_share_of_its_process_is_cut(void **state)
 {
 	check_share(IN_TMP, 1, true);
@@ -171,6 +208,8 @@ int main(void)
 		CASE(a_map_outlives_its_mount_namespace),
 		CASE(its_folder_may_be_a_link),
 		CASE(the_map_itself_may_not),
+		CASE(a_map_of_an_earlier_process_is_not_taken),
+		CASE(a_jitdump_of_an_earlier_process_is_not_taken),
 		CASE(a_map_beyond_the_share_of_its_process_is_cut),
 	};
 

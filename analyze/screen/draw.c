@@ -199,6 +199,12 @@ static void draw_title(const struct screen *s, const struct draw_facts *facts)
 	attroff(A_REVERSE);
 }
 
+/* What the samples are of that are counted. */
+static const char *mode_of(const struct history *h)
+{
+	return h->no_kernel ? "user" : h->no_user ? "kernel" : "busy";
+}
+
 static void draw_account(const struct screen *s, const struct draw_facts *facts)
 {
 	uint64_t samples = 0, lost = 0, runnable = 0;
@@ -214,9 +220,9 @@ static void draw_account(const struct screen *s, const struct draw_facts *facts)
 	}
 	slots = seconds * facts->freq_hz * facts->cpu_count;
 	put_line(1,
-		 " %u CPUs %3.0f%% busy  run queue %.1f  lost %" PRIu64
+		 " %u CPUs %3.0f%% %s  run queue %.1f  lost %" PRIu64
 		 "  own %.1f%% of a CPU, %" PRIu64 " MiB  past %zu:%02zu",
-		 facts->cpu_count, slots > 0 ? 100 * (double)samples / slots : 0,
+		 facts->cpu_count, slots > 0 ? 100 * (double)samples / slots : 0, mode_of(h),
 		 (double)runnable / 1e6 / seconds, lost,
 		 facts->recorder_percent + facts->own_percent, facts->memory_bytes >> 20,
 		 h->count / 60, h->count % 60);

@@ -232,7 +232,7 @@ static int add_sums(struct history *h, struct history_second *s, const struct re
 	for (size_t i = 0; measure == HISTORY_CPU && !err && i < t->sample_count; i++)
 		err = count_cpu(s, t->samples[i].cpu);
 	if (measure == HISTORY_CPU) {
-		s->sample_count += r->picked;
+		s->sample_count += t->sample_count;
 		s->lost = saturate_add(s->lost, r->counts.lost_samples);
 	}
 	return err;
@@ -253,12 +253,24 @@ static struct stack_table *table_of(struct history_second *s, enum history_measu
 	}
 }
 
+/* A stack with frames of the kernel is of a sample that was taken there. */
+static bool takes_mode(const void *arg, const struct stack_table_entry *e)
+{
+	const struct history *h = arg;
+
+	return e->key.kernel >= STACK_TABLE_FIRST_NODE ? !h->no_kernel : !h->no_user;
+}
+
 int history_add(struct history *h, struct history_second *s, struct report *r,
 		enum history_measure measure)
 {
 	uint32_t *frames = NULL, *groups = NULL;
-	int err = map_functions(h, r, &frames);
+	int err = 0;
 
+	if (measure == HISTORY_CPU && (h->no_kernel || h->no_user))
+		err = stack_table_keep(&r->stacks, takes_mode, h);
+	if (!err)
+		err = map_functions(h, r, &frames);
 	if (!err)
 		err = map_groups(h, r, &groups);
 	if (!err)
@@ -531,14 +543,6 @@ static bool takes_wait(const void *arg, const struct stack_table_entry *e)
 	return f && f->is_wait && !f->is_blank;
 }
 
-/* A stack with frames of the kernel is of a sample that was taken there. */
-static bool takes_mode(const void *arg, const struct stack_table_entry *e)
-{
-	const struct history *h = arg;
-
-	return e->key.kernel >= STACK_TABLE_FIRST_NODE ? !h->no_kernel : !h->no_user;
-}
-
 int history_select(const struct history *h, size_t first, size_t count,
 		   enum history_measure measure, struct stack_table *out)
 {
@@ -558,8 +562,6 @@ int history_select(const struct history *h, size_t first, size_t count,
 	stack_table_finish(out);
 	if (!err && measure == HISTORY_OFFCPU)
 		err = stack_table_keep(out, takes_wait, &rule);
-	if (!err && measure == HISTORY_CPU && (h->no_kernel || h->no_user))
-		err = stack_table_keep(out, takes_mode, h);
 	if (err)
 		stack_table_done(out);
 	return err;

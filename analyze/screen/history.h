@@ -86,7 +86,7 @@ struct history {
 	size_t mark_count, mark_capacity;
 	size_t limit_bytes;      /* of all seconds */
 	unsigned limit_count;    /* how many seconds there may be */
-	bool no_kernel, no_user; /* set by the owner: samples in that mode are not selected */
+	bool no_kernel, no_user; /* set by the owner: samples in that mode are not added */
 	size_t compacted_at;     /* how many tasks and frames there were after the last clean-up */
 	unsigned clean_ups;      /* each gave frames, tasks and texts new numbers */
 };

@@ -185,6 +185,22 @@ has_modes() {
 	jq -e '.all > 0 and (.rows | map(.program) == ["known"])' json || fail "$(cat json)"
 }
 
+@test "-K and -U leave out samples of a mode, of rows, sums and header alike" {
+	spins known
+	dd if=/dev/zero of=/dev/null bs=1M 3>&- 2>dd.err &
+	ebprec live --count 1 -n 0 --stdio --by function -F 997 --comm known,dd >both
+	ebprec live --count 1 -n 0 --stdio --by function -F 997 --comm known,dd -K >user
+	ebprec live --count 1 -n 0 --stdio --by function -F 997 --comm known,dd -U >kernel
+	for out in both user kernel; do
+		same "$(sed -nE 's/^# .*, ([0-9]+) samples, .*/\1/p' $out)" "$(sed 1,2d $out | sum_field 3)"
+	done
+	grep -q ' burn_three$' user && grep -q ' burn_three$' both && grep -q ' ksys_read$' both
+	same 0 "$(pick_fields NF burn_three 3 <kernel | sum_field 1)" # it may have been interrupted
+	! grep -q ' ksys_read$' user || fail "$(cat user)"
+	begin 80 24 -U -F 997 --comm known,dd
+	shows '^ [0-9]+ CPUs +[0-9]+% kernel ' || fail "$(shown)"
+}
+
 @test "--show wakers has the threads that end waits, and an instrument its events" {
 	pingpong 100000000 >/dev/null 3>&- &
 	ebprec live --count 1 --show wakers --by function --comm pingpong --json >json

@@ -138,33 +138,6 @@ static void names_of_tasks_that_are_gone_are_dropped_and_others_stay(void **stat
 	history_done(&h);
 }
 
-static void samples_of_a_mode_are_left_out_of_cpu_time_alone(void **state)
-{
-	struct history h;
-	struct history_second *s;
-	struct stack_table times;
-
-	(void)state;
-	assert_int_equal(history_init(&h, 10, 1 << 20), 0);
-	s = begin_second(&h, 7);
-	put_stack(&h, s, "a", 1, "main work", 5, 0);
-	put_stack(&h, s, "a", 1, "main k_read", 3, 0);
-	put_stack(&h, s, "kworker", 2, "k_thread", 1, 0);
-	put_stack(&h, s, "a", 1, "main k_wait [futex]", 1, 1000);
-	assert_int_equal(history_close_second(&h, s), 0);
-	assert_int_equal(samples_in(&h, 0, 1), 9);
-	h.no_kernel = true;
-	assert_int_equal(samples_in(&h, 0, 1), 5);
-	assert_int_equal(history_select(&h, 0, 1, HISTORY_WALL, &times), 0);
-	assert_int_equal(times.entry_count, 1);
-	stack_table_done(&times);
-	h.no_user = true;
-	assert_int_equal(samples_in(&h, 0, 1), 0);
-	h.no_kernel = false;
-	assert_int_equal(samples_in(&h, 0, 1), 4);
-	history_done(&h);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -174,7 +147,6 @@ int main(void)
 		cmocka_unit_test(marks_that_any_process_sets_are_bounded_and_the_last_ones_stay),
 		cmocka_unit_test(memory_is_bounded_and_the_last_second_stays),
 		cmocka_unit_test(names_of_tasks_that_are_gone_are_dropped_and_others_stay),
-		cmocka_unit_test(samples_of_a_mode_are_left_out_of_cpu_time_alone),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -136,8 +136,8 @@ layers() {
 	analyze/cmd/html: analyze/out analyze/metric analyze/report analyze/page analyze/cmd/common
 	analyze/cmd/push: format/base format/os format/text format/perf format/reader analyze/out analyze/sym analyze/input/event analyze/push/forms analyze/push analyze/cmd/common
 	analyze/cmd/summary: format/base analyze/out analyze/input/event analyze/input analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/report/process analyze/export analyze/cmd/common
-	analyze/cmd/live: format/text format/os analyze/out analyze/fold analyze/metric analyze/screen analyze/cmd/common
-	analyze/cmd/metrics: format/reader analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/export analyze/cmd/common analyze/cmd/live
+	analyze/cmd/metrics: analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/export analyze/cmd/common
+	analyze/cmd/live: format/text format/os format/reader analyze/out analyze/fold analyze/metric analyze/screen analyze/cmd/common analyze/cmd/metrics
 	analyze/cmd/diff: format/base analyze/out analyze/input analyze/report/diff analyze/cmd/common analyze/cmd/html
 	analyze/cmd/marks: format/include format/reader format/writer analyze/base analyze/out analyze/input/event analyze/input analyze/dbus analyze/rewrite analyze/report analyze/cmd/common
 	analyze/cmd/sched: format/base analyze/base analyze/out analyze/fold analyze/sched analyze/cmd/common

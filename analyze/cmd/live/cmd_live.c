@@ -1,27 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * ebprec live, or ebprec top - the tables of instruments as they fill, without a capture; without instruments
- * cmd_live_screen.h
- *
- * Starts the recorder with a pipe for its capture, and shows the rows of each interval when they are
- * all there.  Ctrl-C ends the recorder, which writes its last interval, and then us.
+ * ebprec live, or ebprec top - the options: with instruments their tables, without where the time goes
  */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/report_options.h"
 #include "analyze/cmd/live/cmd_live_screen.h"
+#include "analyze/cmd/live/cmd_live_tables.h"
 #include "analyze/cmd/metrics/cmd_metric_tables.h"
 #include "analyze/out/message.h"
-#include "format/reader/pipe_reader.h"
 
 struct live_opts {
 	const char *by, *sort, *every, *slower, *show;
@@ -164,148 +155,7 @@ static const struct usage live_usage = {
 	.options = live_options,
 };
 
-struct live {
-	const struct live_opts *opts;
-	char *words[METRIC_TABLES_MAX]; /* owned */
-	size_t word_count;
-	struct metric_ask ask;
-	struct metric_selection selection;
-	struct metric_rows rows;
-	struct string_table *names;
-	struct filter all;
-	uint64_t interval, end_ns; /* of the rows that wait to be shown; interval: and 1, 0: none */
-	unsigned shown;
-	int status;
-	pid_t recorder;
-	int from, signals; /* what the recorder writes; what is sent to us */
-};
-
-#define ENOUGH    (-ECANCELED)    /* what was asked for has been shown */
-#define LIVE_FROM "the recording" /* for messages */
-
-/* ---- what comes in ---- */
-
-static int on_begin(void *arg, const struct capture *c)
-{
-	struct live *l = arg;
-	struct time_span recorded;
-	int err = metric_rows_open(c, &l->rows);
-
-	if (err)
-		return err;
-	l->selection.rows = &l->rows;
-	l->selection.start_ns = time_span_of_capture(c, &recorded) ? 0 : recorded.from_ns;
-	for (size_t i = 0; i < l->word_count && !l->status; i++)
-		l->status = metric_tables_choose(&l->selection, &live_usage, LIVE_FROM,
-						 l->words[i]);
-	return l->status ? ENOUGH : 0;
-}
-
-static int show(struct live *l)
-{
-	if (!l->ask.form && l->shown)
-		putchar('\n');
-	if (!l->selection.start_ns)
-		l->selection.start_ns = l->end_ns;
-	l->status = metric_tables_show(&l->selection, LIVE_FROM);
-	metric_selection_clear(&l->selection);
-	l->rows.lost = l->rows.broken = 0;
-	l->interval = 0;
-	l->shown++;
-	l->ask.no_legend = true;
-	if (fflush(stdout) || ferror(stdout)) {
-		l->status = errno == EPIPE ? MESSAGE_OK
-					   : message_cannot_write("standard output", -errno);
-		clearerr(stdout); /* as with `| head`: the reader has what it wants */
-		return ENOUGH;
-	}
-	return l->status || (l->opts->count && l->shown >= l->opts->count) ? ENOUGH : 0;
-}
-
-static int on_row(void *arg, const struct metric_row *r)
-{
-	struct live *l = arg;
-	uint64_t interval = r->table->is_interval ? r->slots[r->table->interval] + 1 : l->interval;
-	int err = 0;
-
-	if (l->interval && interval != l->interval)
-		err = show(l);
-	l->interval = interval;
-	l->end_ns = r->time_ns;
-	return err ? err : metric_selection_row(&l->selection, r);
-}
-
-static int on_record(void *arg, const struct perf_event_header *rec)
-{
-	struct live *l = arg;
-
-	return metric_rows_record(&l->rows, l->names, &l->all, rec, on_row, l);
-}
-
-/* All rows of an interval are written in one go. */
-static int on_round(void *arg)
-{
-	struct live *l = arg;
-
-	return l->interval ? show(l) : 0;
-}
-
-/* Waits for bytes.  A signal ends the recorder, whose last rows are still taken. */
-static ssize_t read_more(const struct live *l, char *bytes, size_t room)
-{
-	struct pollfd fds[] = { { .fd = l->from, .events = POLLIN },
-				{ .fd = l->signals, .events = POLLIN } };
-	struct signalfd_siginfo info;
-
-	if (poll(fds, 2, -1) < 0)
-		return errno == EINTR ? -EAGAIN : -errno;
-	if (fds[1].revents && read(l->signals, &info, sizeof(info)) > 0)
-		kill(l->recorder, SIGINT);
-	if (!fds[0].revents)
-		return -EAGAIN;
-	for (;;) {
-		ssize_t n = read(l->from, bytes, room);
-
-		if (n >= 0 || errno != EINTR)
-			return n < 0 ? -errno : n;
-	}
-}
-
-static int feed(struct live *l)
-{
-	static const struct pipe_reader_calls calls = { on_begin, on_record, on_round };
-	struct pipe_reader *feed = NULL;
-	char bytes[65536];
-	ssize_t n = 1;
-	int err;
-
-	err = pipe_reader_new(&calls, l, 1u << EBX_STREAM_METRIC | 1u << EBX_STREAM_SIDE, &feed);
-	if (err)
-		kill(l->recorder, SIGINT);
-	/* To the end in any case: a recorder without a reader would never end. */
-	while (n) {
-		n = read_more(l, bytes, sizeof(bytes));
-		if (n < 0 && n != -EAGAIN)
-			break;
-		if (n <= 0 || err)
-			continue;
-		err = pipe_reader_push(feed, bytes, (size_t)n);
-		if (err)
-			kill(l->recorder, SIGINT);
-	}
-	if (!err && n < 0)
-		err = (int)n;
-	if (!err && l->interval)
-		err = on_round(l);
-	metric_selection_done(&l->selection);
-	metric_rows_done(&l->rows);
-	pipe_reader_free(feed);
-	return err;
-}
-
-/* ---- the recorder ---- */
-
-#define ARGS_MAX 64
+/* ---- what was asked for ---- */
 
 /* Owned; NULL: no memory. */
 static char *joined(char *const *words, size_t count)
@@ -322,130 +172,37 @@ static char *joined(char *const *words, size_t count)
 	return text;
 }
 
-static void run_recorder(const struct live *l, const char *path, const char *with, int fd,
-			 const sigset_t *mask)
+struct names {
+	char *list[METRIC_TABLES_MAX]; /* owned */
+	size_t count;
+};
+
+static int add_name(struct names *n, const char *name, size_t bytes)
 {
-	const struct live_opts *o = l->opts;
-	const char *argv[ARGS_MAX] = { "ebprec-record", "--quiet",    "--output",     "-",
-				       "--freq",        "1",          "--call-graph", "none",
-				       "--without",     "sched,mark", "--with",       with };
-	char *pids = o->pids.count ? joined((char **)(uintptr_t)o->pids.values, o->pids.count)
-				   : NULL;
-	size_t n = 12;
-
-	argv[n++] = pids ? "--pid" : "-a";
-	if (pids)
-		argv[n++] = pids;
-	if (o->every)
-		argv[n++] = "--interval";
-	if (o->every)
-		argv[n++] = o->every;
-	if (o->slower)
-		argv[n++] = "--slower";
-	if (o->slower)
-		argv[n++] = o->slower;
-	if (o->each)
-		argv[n++] = "--each";
-	dup2(fd, STDOUT_FILENO);
-	sigprocmask(SIG_SETMASK, mask, NULL);
-	execv(path, (char **)(uintptr_t)argv);
-	_exit(127);
-}
-
-static int start_recorder(struct live *l, const sigset_t *mask)
-{
-	char *path = cmd_record_find(), *with = joined(l->words, l->word_count);
-	int ends[2], err = !path ? -ENOENT : !with ? -ENOMEM : 0;
-
-	if (!err && pipe2(ends, O_CLOEXEC))
-		err = -errno;
-	if (!err) {
-		l->recorder = fork();
-		if (!l->recorder)
-			run_recorder(l, path, with, ends[1], mask);
-		err = l->recorder < 0 ? -errno : 0;
-		close(ends[1]);
-		l->from = ends[0];
-	}
-	free(path);
-	free(with);
-	return err;
-}
-
-/* Its messages were on stderr. */
-static int end_recorder(const struct live *l, int err)
-{
-	int status = 0;
-
-	while (waitpid(l->recorder, &status, 0) < 0 && errno == EINTR)
-		;
-	if (err == ENOUGH)
-		return l->status;
-	if (err)
-		return message_error("cannot read what the recorder writes: %s", strerror(-err));
-	if (WIFEXITED(status) && WEXITSTATUS(status))
-		return WEXITSTATUS(status);
-	return l->status;
-}
-
-/* Ctrl-C comes to the recorder, too; a signal to us alone is passed on. */
-static int take_signals(struct live *l, sigset_t *was)
-{
-	sigset_t set;
-
-	signal(SIGPIPE, SIG_IGN);
-	signal(SIGINT, SIG_DFL); /* shells ignore it for what is in the background */
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, was);
-	l->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return l->signals < 0 ? -errno : 0;
-}
-
-static int run(struct live *l)
-{
-	sigset_t mask;
-	int err = take_signals(l, &mask);
-
-	if (!err)
-		err = start_recorder(l, &mask);
-	if (err)
-		return message_error("cannot start the recorder: %s", strerror(-err));
-	err = feed(l);
-	close(l->from);
-	close(l->signals);
-	return end_recorder(l, err);
-}
-
-static int add_name(struct live *l, const char *name, size_t bytes)
-{
-	if (l->word_count == METRIC_TABLES_MAX)
+	if (n->count == METRIC_TABLES_MAX)
 		return usage_error(&live_usage, "more than %d instruments", METRIC_TABLES_MAX);
-	l->words[l->word_count] = strndup(name, bytes);
-	if (!l->words[l->word_count])
+	n->list[n->count] = strndup(name, bytes);
+	if (!n->list[n->count])
 		return message_error("cannot show instruments: %s", strerror(ENOMEM));
-	return metric_tables_are_elsewhere(l->words[l->word_count++]) ? MESSAGE_FAILED : 0;
+	return metric_tables_are_elsewhere(n->list[n->count++]) ? MESSAGE_FAILED : 0;
 }
 
 /* Words, and lists of --with. */
-static int take_names(struct live *l, char **words)
+static int take_names(struct names *n, const struct option_list *with, char **words)
 {
-	const struct option_list *with = &l->opts->with;
 	int status = 0;
 
 	for (; !status && *words; words++)
-		status = add_name(l, *words, strlen(*words));
+		status = add_name(n, *words, strlen(*words));
 	for (unsigned i = 0; i < with->count; i++) {
 		const char *name = with->values[i];
 
-		for (size_t n; !status && *name; name += n + (name[n] == ',')) {
-			n = strcspn(name, ",");
-			status = n ? add_name(l, name, n) : 0;
+		for (size_t bytes; !status && *name; name += bytes + (name[bytes] == ',')) {
+			bytes = strcspn(name, ",");
+			status = bytes ? add_name(n, name, bytes) : 0;
 		}
 	}
-	if (!status && with->count && !l->word_count)
+	if (!status && with->count && !n->count)
 		status = usage_error(
 			&live_usage,
 			"option '--with' needs an instrument, as in '--with syscalls'; "
@@ -453,33 +210,44 @@ static int take_names(struct live *l, char **words)
 	return status;
 }
 
-static void names_done(struct live *l)
+static void names_done(struct names *n)
 {
-	for (size_t i = 0; i < l->word_count; i++)
-		free(l->words[i]);
+	for (size_t i = 0; i < n->count; i++)
+		free(n->list[i]);
 }
 
-static int ask_and_run(struct live *l)
+static int show_tables(const struct live_opts *o, const struct names *names, const char *pids)
 {
-	int status;
-
-	l->ask = (struct metric_ask){
-		.by = l->opts->by,
-		.sort = l->opts->sort,
-		.form = l->opts->json ? METRIC_JSON_FORM : METRIC_TEXT_FORM,
-		.histogram = l->opts->histogram,
-		.top = l->opts->top,
+	char *with = joined(names->list, names->count);
+	const struct live_tables_ask ask = {
+		.usage = &live_usage,
+		.names = names->list,
+		.name_count = names->count,
+		.with = with,
+		.pids = pids,
+		.interval_s = o->every,
+		.slower = o->slower,
+		.each = o->each,
+		.count = o->count,
+		.view = { .by = o->by,
+			  .sort = o->sort,
+			  .form = o->json ? METRIC_JSON_FORM : METRIC_TEXT_FORM,
+			  .histogram = o->histogram,
+			  .top = o->top },
 	};
-	l->selection.ask = &l->ask;
-	if (string_table_new(&l->names))
-		return message_error("cannot show instruments: %s", strerror(ENOMEM));
-	l->selection.names = l->names;
-	filter_init(&l->all);
-	status = run(l);
-	filter_done(&l->all);
-	string_table_free(l->names);
+	int status = MESSAGE_USAGE;
+
+	if (!with)
+		status = message_error("cannot show instruments: %s", strerror(ENOMEM));
+	else if (usage_has_none(&live_usage, o, &(struct live_opts)LIVE_DEFAULTS,
+				"show freq tid comm cpu hide-kernel hide-user",
+				"'ebprec live' with an instrument"))
+		status = cmd_live_tables(&ask);
+	free(with);
 	return status;
 }
+
+/* ---- without instruments ---- */
 
 /* The grouping that the first of perf's keys stands for; the others are in the tree below it.  NULL: there is no such key. */
 static const char *grouping_of(const char *keys)
@@ -546,12 +314,9 @@ static int choose_samples(const struct live_opts *o, struct filter *out)
 	return pick_options_tasks(out, &live_usage, &o->tasks, &o->cpus);
 }
 
-/* Without instruments. */
-static int show_stacks(const struct live_opts *o)
+static int show_stacks(const struct live_opts *o, const char *pids)
 {
 	static const struct live_opts defaults = LIVE_DEFAULTS;
-	char *pids = o->pids.count ? joined((char **)(uintptr_t)o->pids.values, o->pids.count)
-				   : NULL;
 	struct filter filter;
 	struct live_ask ask = {
 		.usage = &live_usage,
@@ -583,28 +348,27 @@ static int show_stacks(const struct live_opts *o)
 	if (!status)
 		status = cmd_live_screen(&ask);
 	filter_done(&filter);
-	free(pids);
 	return status;
 }
 
 int cmd_live(int argc, char **argv)
 {
 	struct live_opts opts = LIVE_DEFAULTS;
-	struct live l = { .opts = &opts };
-	char **words;
+	struct names names = { .count = 0 };
+	char **words, *pids = NULL;
 	int status;
 
 	if (!usage_parse(&live_usage, &opts, argc, argv, 0, METRIC_TABLES_MAX, &words, &status))
 		return status;
-	status = take_names(&l, words);
-	if (!status && !l.word_count)
-		status = show_stacks(&opts);
-	else if (!status && !usage_has_none(&live_usage, &opts, &(struct live_opts)LIVE_DEFAULTS,
-					    "show freq tid comm cpu hide-kernel hide-user",
-					    "'ebprec live' with an instrument"))
-		status = MESSAGE_USAGE;
-	else if (!status)
-		status = ask_and_run(&l);
-	names_done(&l);
+	status = take_names(&names, &opts.with, words);
+	if (opts.pids.count) {
+		pids = joined((char **)(uintptr_t)opts.pids.values, opts.pids.count);
+		if (!status && !pids)
+			status = message_error("cannot choose processes: %s", strerror(ENOMEM));
+	}
+	if (!status)
+		status = names.count ? show_tables(&opts, &names, pids) : show_stacks(&opts, pids);
+	free(pids);
+	names_done(&names);
 	return status;
 }

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <poll.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -141,20 +142,24 @@ static int become_monitor(struct dbus_monitor *m)
 	return err < 0 ? err : 0;
 }
 
-int dbus_monitor_new(const char *address, struct dbus_monitor **out, bool *no_library)
+int dbus_monitor_new(const char *address, struct dbus_monitor **out, enum dbus_monitor_step *step)
 {
 	struct dbus_monitor *m = calloc(1, sizeof(*m));
-	int err = m ? load_library(&m->l) : -ENOMEM;
+	int err = m ? string_table_new(&m->senders) : -ENOMEM;
 
-	*no_library = err == -ENOENT;
+	*step = DBUS_MONITOR_LOADS;
 	if (!err)
-		err = string_table_new(&m->senders);
-	if (!err)
+		err = load_library(&m->l);
+	if (!err) {
+		*step = DBUS_MONITOR_CONNECTS;
 		err = connect_bus(&m->l, address, false, &m->asking, m->own_names[0]);
+	}
 	if (!err)
 		err = connect_bus(&m->l, address, true, &m->bus, m->own_names[1]);
-	if (!err)
+	if (!err) {
+		*step = DBUS_MONITOR_LISTENS;
 		err = become_monitor(m);
+	}
 	if (err)
 		dbus_monitor_free(m);
 	else

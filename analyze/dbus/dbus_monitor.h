@@ -10,19 +10,24 @@
 #ifndef EBPREC_ANALYZE_DBUS_DBUS_MONITOR_H
 #define EBPREC_ANALYZE_DBUS_DBUS_MONITOR_H
 
-#include <stdbool.h>
 #include <stdint.h>
 
 #include "analyze/dbus/dbus_message.h"
 
 struct dbus_monitor; /* opaque */
 
+/* What was being done when it failed. */
+enum dbus_monitor_step {
+	DBUS_MONITOR_LOADS, /* libsystemd.so.0; -ENOENT: there is none; -ENOTSUP: in a static program */
+	DBUS_MONITOR_CONNECTS, /* to the bus; -EACCES: its socket may not be opened; -EPERM, -ECONNRESET: the bus refuses this user */
+	DBUS_MONITOR_LISTENS,  /* -EACCES: the bus does not let this user be a monitor */
+};
+
 /*
  * address: as of the environment variables DBUS_*_BUS_ADDRESS.  Loads the library and connects, which a process that is
- * confined may not.  -ENOENT with *no_library: there is no libsystemd.so.0; -ENOTSUP: a static program loads none;
- * -EACCES: this user may not listen; or why it cannot be connected to.  *out: dbus_monitor_free().
+ * confined may not.  A negative errno, of *step.  *out: dbus_monitor_free().
  */
-int dbus_monitor_new(const char *address, struct dbus_monitor **out, bool *no_library);
+int dbus_monitor_new(const char *address, struct dbus_monitor **out, enum dbus_monitor_step *step);
 void dbus_monitor_free(struct dbus_monitor *m); /* NULL is fine */
 /* time_ns: CLOCK_MONOTONIC. */
 typedef int dbus_monitor_fn(void *arg, uint64_t time_ns, const struct dbus_message *message);

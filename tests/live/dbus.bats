@@ -23,7 +23,7 @@ teardown() {
 	wait
 }
 
-# make_calls - a program that does N calls, one that fails, and a signal, by one connection each
+# make_calls [--system] - a program that does N calls, one that fails, and a signal, by one connection each
 make_calls() {
 	cat >calls <<-'END'
 		#!/bin/bash
@@ -34,7 +34,21 @@ make_calls() {
 		dbus-send --session --print-reply --dest=org.none /x org.none.Lost 2>/dev/null
 		dbus-send --session /x com.example.Changed.Now
 	END
+	sed -i "s/--session/${1:---session}/" calls
 	chmod 755 calls
+}
+
+# on_system_bus CMD... - runs CMD where the bus of the system is a daemon that only it has
+on_system_bus() {
+	mkdir -p /run/dbus
+	# shellcheck disable=SC2016 # for the inner shell
+	env -u DBUS_SYSTEM_BUS_ADDRESS unshare -m --propagation unchanged sh -c '
+		mount --make-rprivate /run 2>/dev/null
+		mount -t tmpfs none /run/dbus && exec 3>&- || exit
+		dbus-daemon --system --nofork >system.log 2>&1 &
+		trap "kill $!" EXIT
+		until [ -S /run/dbus/system_bus_socket ] || ! kill -0 $! 2>/dev/null; do sleep 0.05; done
+		"$@"' sh "$@"
 }
 
 # spans FILE - calls of the program, as dbus_profile.pl has them
@@ -64,20 +78,57 @@ spans() {
 	spans busctl.data | diff want -
 	# A signal is one of the program that sent it, unless it had ended when the bus was asked.
 	ebprec marks --json x.data | jq -r '.marks[] | select(.name == "com.example.Changed.Now") | "\(.group) \(.kind) \(.comm)"' >signal
-	grep -qxE 'dbus:signal point (dbus-send|:0)' signal
+	grep -qxE 'dbus:signal point (dbus-send|:0)' signal || fail "$(cat signal)"
 }
 
-@test "without a bus, without its answer, and as a user that may not listen there is a message, and the recording" {
+# listen_to BUS WHY - a user without rights that listens to it gets this reason
+listen_to() {
+	run as_unprivileged "$BUILD/ebprec" dbus --bus "$1" --no-sandbox none.data
+	same 1 "$status"
+	same "ebprec: cannot listen to the bus '$1': $2" "$output"
+}
+
+@test "a message names whether the socket, the bus, or its policy refused a user without rights" {
+	chmod 755 "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/test .
+	as_unprivileged test -x . || fail "the user cannot reach the folder"
+	listen_to "unix:path=$PWD/bus" "it refuses connections of this user (that of a session accepts its user)"
+	chmod 700 .
+	listen_to "unix:path=$PWD/bus" "this user may not open its socket"
+	chmod 755 .
+	local plain=(setpriv --reuid=65534 --regid=65534 --clear-groups --no-new-privs)
+	on_system_bus "${plain[@]}" dbus-send --system --print-reply --dest=org.freedesktop.DBus /org/freedesktop/DBus \
+		org.freedesktop.DBus.ListNames >answer || fail "the user cannot use the bus of the system"
+	run on_system_bus "${plain[@]}" "$BUILD/ebprec" dbus --bus system --no-sandbox none.data
+	same 1 "$status"
+	same "ebprec: cannot listen to the bus 'system': it does not let this user listen (that of the system lets root, that of a session its user)" "$output"
+}
+
+@test "calls on the bus of the system are spans, as dbus-monitor hears them" {
+	make_calls --system
+	cat >heard <<-'END'
+		#!/bin/bash
+		dbus-monitor --system --profile >profile 2>/dev/null &
+		until grep -q NameAcquired profile; do sleep 0.05; done
+		"$@"
+		until grep -q com.example.Changed profile; do sleep 0.05; done
+		kill $!
+	END
+	chmod 755 heard
+	on_system_bus ./heard "$BUILD/ebprec" record -q --with dbus -o x.data -- ./calls 4
+	"$TEST_LIB/dbus_profile.pl" <profile | grep -E '^[^ ]*(ListNames|Lost) ' >want
+	same 5 "$(grep -c . want)"
+	spans x.data | diff want -
+	ebprec marks --json x.data | jq -e '[.marks[] | select(.name | test("ListNames")) | .comm] | index("dbus-send")' >comms ||
+		fail "no call has a process: $(cat comms)"
+}
+
+@test "without a bus, and without its answer there is a message, and the recording" {
 	export DBUS_SESSION_BUS_ADDRESS=unix:path=$PWD/none
 	ebprec record -q --with dbus:bus=session -o x.data -- true 2>err
 	contains "$(cat err)" "ebprec: cannot listen to the bus 'session': there is no such bus"
 	contains "$(cat err)" "ebprec: 'x.data' will be without messages of D-Bus, skipping"
 	ebprec info x.data >info.txt
 	grep -qx '  state *finished' info.txt
-	chmod 755 .
-	run as_unprivileged "$BUILD/ebprec" dbus --bus "unix:path=$PWD/bus" --no-sandbox none.data
-	same 1 "$status"
-	contains "$output" "cannot listen to the bus"
 	run ebprec record --with dbus --ring 10s -o x.data -- true
 	same 2 "$status"
 	contains "$output" "options '--with dbus' and '--ring' exclude each other"

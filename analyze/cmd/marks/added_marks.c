@@ -49,30 +49,52 @@ static int find_times(struct added_marks *a)
 	int err = has_marks(a, &has);
 
 	if (err)
-		return message_error("cannot read '%s': %s", a->input, strerror(-err));
+		return message_error("cannot read '%s': %s", a->options->input, strerror(-err));
 	if (has)
-		return message_error("cannot add to '%s': it has %s already", a->input, a->what);
+		return message_error("cannot add to '%s': it has %s already", a->options->input,
+				     a->what);
 	a->attr = event_iter_find(a->capture, TRACE_DATA_MARK_ID);
 	if (capture_get_kind(a->capture) != CAPTURE_EBX || !a->attr)
 		return message_error(
 			"cannot add to '%s': it has no event for marks (was it recorded "
 			"by perf, or --without mark?)",
-			a->input);
+			a->options->input);
 	if (!span || !capture_clock(a->capture, &a->mono_ns, &a->wall_ns))
 		return message_error("cannot add to '%s': it does not have the time of day",
-				     a->input);
+				     a->options->input);
 	a->span = *span;
 	capture_meta_extend_back(a->capture, &a->span);
 	capture_meta_extend(a->capture, &a->span);
 	return MESSAGE_OK;
 }
 
+int added_marks_input(struct added_marks_options *o, const struct usage *usage, char **words)
+{
+	int status = cmd_input(usage, words, &o->input);
+
+	if (!status && !strcmp(o->input, "-") && !o->output)
+		status = usage_error(usage, "standard input needs '--output FILE'");
+	return status;
+}
+
+const char *added_marks_library_why(int err)
+{
+	switch (err) {
+	case -ENOENT:
+		return "there is no libsystemd.so.0 (Debian: libsystemd0)";
+	case -ENOTSUP:
+		return "a static program cannot load libsystemd.so.0";
+	default:
+		return strerror(-err);
+	}
+}
+
 int added_marks_open(struct added_marks *a)
 {
-	int status = cmd_open_capture(a->input, &a->capture);
+	int status = cmd_open_capture(a->options->input, &a->capture);
 
-	if (!status && a->output)
-		status = cmd_new_capture(a->capture, a->input, a->output);
+	if (!status && a->options->output)
+		status = cmd_new_capture(a->capture, a->options->input, a->options->output);
 	return status ? status : find_times(a);
 }
 
@@ -120,7 +142,7 @@ static int fill_capture(void *arg, struct writer *w)
 
 int added_marks_write(struct added_marks *a, int (*fill)(void *arg), void *arg, int *fill_err)
 {
-	const char *output = a->output ? a->output : a->input;
+	const char *output = a->options->output ? a->options->output : a->options->input;
 	struct filling filling = { a, fill, arg, 0 };
 	struct rewrite_opts how = { .add = fill_capture, .add_arg = &filling };
 	struct rewrite_stats stats;
@@ -136,12 +158,12 @@ int added_marks_write(struct added_marks *a, int (*fill)(void *arg), void *arg, 
 		*fill_err = filling.err;
 		return filling.err ? MESSAGE_FAILED : message_cannot_write(output, err);
 	}
-	status = cmd_place_capture(to, output, !a->output, a->quiet);
+	status = cmd_place_capture(to, output, !a->options->output, a->options->quiet);
 	if (!status && a->left_out_count)
 		message_note("%" PRIu64 " %s are left out: a capture gets at most %d%s",
 			     a->left_out_count, a->what, ADDED_MARKS_MAX, a->fewer);
-	if (!status && !a->quiet)
-		message_note("%s '%s': %" PRIu64 " %s", a->output ? "wrote" : "replaced", output,
-			     a->count, a->what);
+	if (!status && !a->options->quiet)
+		message_note("%s '%s': %" PRIu64 " %s", a->options->output ? "wrote" : "replaced",
+			     output, a->count, a->what);
 	return status;
 }

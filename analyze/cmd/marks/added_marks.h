@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "analyze/cmd/common/usage.h"
 #include "analyze/input/event/time_span.h"
 #include "analyze/rewrite/mark_record.h"
 #include "format/reader/capture.h"
@@ -13,12 +14,28 @@
 
 #define ADDED_MARKS_MAX 100000 /* that a capture gets */
 
-struct added_marks {
+/* The options of both commands: each embeds the struct, and puts ADDED_MARKS_OPTIONS(offset of it) among its own. */
+struct added_marks_options {
 	const char *input, *output; /* output NULL: the capture is replaced */
+	bool quiet;
+};
+
+#define ADDED_MARKS_OPTIONS(at)                                               \
+	OPTION(OPT_STRING, 'i', "input", "FILE",                              \
+	       (at) + offsetof(struct added_marks_options, input),            \
+	       "the capture (default: ebprec.data)"),                         \
+		OPTION(OPT_STRING, 'o', "output", "FILE",                     \
+		       (at) + offsetof(struct added_marks_options, output),   \
+		       "the new capture (default: the old one is replaced)"), \
+		OPTION(OPT_FLAG, 'q', "quiet", NULL,                          \
+		       (at) + offsetof(struct added_marks_options, quiet),    \
+		       "print only errors, and what is missing")
+
+struct added_marks {
+	const struct added_marks_options *options; /* borrowed */
 	const char *group,
 		*what;     /* a capture gets a group of marks once; what: "lines of the journal" */
 	const char *fewer; /* options that leave some out, for a message */
-	bool quiet;
 
 	struct capture *capture;
 	const struct capture_attr *attr; /* the event of marks */
@@ -29,6 +46,10 @@ struct added_marks {
 	int write_err; /* of the new capture */
 };
 
+/* Takes the capture from words, of the command line; an exit status, with a message. */
+int added_marks_input(struct added_marks_options *o, const struct usage *usage, char **words);
+/* Why libsystemd.so.0, which both need, was not loaded. */
+const char *added_marks_library_why(int err);
 /* Opens the capture; an exit status, with a message.  added_marks_close() in any case. */
 int added_marks_open(struct added_marks *a);
 void added_marks_close(struct added_marks *a);

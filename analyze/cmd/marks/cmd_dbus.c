@@ -21,22 +21,19 @@
 #define SYSTEM_BUS     "unix:path=/run/dbus/system_bus_socket"
 
 struct dbus_opts {
-	const char *input, *output, *capture, *bus;
-	bool quiet;
+	struct added_marks_options capture;
+	const char *messages, *bus;
 	struct dbus_monitor *monitor; /* of the bus */
 };
 
 #define AT(field) offsetof(struct dbus_opts, field)
 
 static const struct option dbus_options[] = {
-	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0, "the capture (default: ebprec.data)" },
-	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
-	  "the new capture (default: the old one is replaced)" },
-	{ OPT_STRING, 0, "messages", "FILE", AT(capture), 0, 0,
+	ADDED_MARKS_OPTIONS(AT(capture)),
+	{ OPT_STRING, 0, "messages", "FILE", AT(messages), 0, 0,
 	  "what 'busctl capture' or 'dbus-monitor --pcap' wrote meanwhile" },
 	{ OPT_STRING, 0, "bus", "BUS", AT(bus), 0, 0,
 	  "listen to this bus until a line is read: system, session or an address" },
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors, and what is missing" },
 	{ 0 },
 };
 
@@ -118,11 +115,11 @@ static int write_calls(const struct dbus_opts *o, struct work *work)
 	work->marks.left_out_count = dbus_calls_left_out(work->calls);
 	status = added_marks_write(&work->marks, put_calls, work, &err);
 	if (err)
-		return message_error("cannot put the messages into '%s': %s", o->input,
+		return message_error("cannot put the messages into '%s': %s", o->capture.input,
 				     strerror(-err));
 	if (!status && work->bad_count)
 		message_note("%" PRIu64 " messages of '%s' cannot be read, skipping",
-			     work->bad_count, o->capture);
+			     work->bad_count, o->messages);
 	return status;
 }
 
@@ -153,17 +150,17 @@ static int read_messages(const struct dbus_opts *o, struct work *work)
 	struct dbus_capture_stats stats = { 0 };
 	uint8_t *bytes = NULL;
 	size_t size_bytes;
-	int err = read_file_bytes(o->capture, FILE_MAX_BYTES, &bytes, &size_bytes);
+	int err = read_file_bytes(o->messages, FILE_MAX_BYTES, &bytes, &size_bytes);
 
 	if (!err)
 		err = dbus_capture_read(bytes, size_bytes, add_message, work, &stats);
 	free(bytes);
 	if (err)
-		return message_error("cannot read messages of '%s': %s", o->capture,
+		return message_error("cannot read messages of '%s': %s", o->messages,
 				     capture_why(err));
 	work->bad_count = stats.bad_count;
 	if (stats.cut_bytes)
-		message_note("'%s' is cut: its last %zu bytes are no complete message", o->capture,
+		message_note("'%s' is cut: its last %zu bytes are no complete message", o->messages,
 			     stats.cut_bytes);
 	return MESSAGE_OK;
 }
@@ -197,37 +194,47 @@ static const char *address_of(const char *bus)
 	return strcmp(bus, "session") != 0 ? bus : getenv("DBUS_SESSION_BUS_ADDRESS");
 }
 
-static const char *bus_why(int err, bool no_library)
+static const char *connect_why(int err)
 {
-	if (no_library)
-		return "there is no libsystemd.so.0 (Debian: libsystemd0)";
 	switch (err) {
-	case -ENOTSUP:
-		return "a static program cannot load libsystemd.so.0";
-	case -EACCES:
-	case -EPERM:
-		return "this user may not (root may listen to the system's, its user to a session's)";
 	case -ENOENT:
 	case -ECONNREFUSED:
 		return "there is no such bus";
+	case -EACCES:
+		return "this user may not open its socket";
+	case -EPERM:
+	case -ECONNRESET:
+	case -ENOTCONN:
+		return "it refuses connections of this user (that of a session accepts its user)";
 	default:
 		return strerror(-err);
 	}
 }
 
+static const char *bus_why(int err, enum dbus_monitor_step step)
+{
+	if (step == DBUS_MONITOR_LOADS)
+		return added_marks_library_why(err);
+	if (step == DBUS_MONITOR_CONNECTS)
+		return connect_why(err);
+	return err == -EACCES || err == -EPERM
+		       ? "it does not let this user listen (that of the system lets root, that "
+			 "of a session its user)"
+		       : strerror(-err);
+}
+
 static int connect_bus(struct dbus_opts *o)
 {
 	const char *address = address_of(o->bus);
-	bool no_library;
+	enum dbus_monitor_step step;
 	int err;
 
 	if (!address)
 		return message_error(
 			"cannot listen to the bus of the session: DBUS_SESSION_BUS_ADDRESS is not "
 			"set (sudo -E keeps it, or give the address)");
-	err = dbus_monitor_new(address, &o->monitor, &no_library);
-	return err ? message_error("cannot listen to the bus '%s': %s", o->bus,
-				   bus_why(err, no_library))
+	err = dbus_monitor_new(address, &o->monitor, &step);
+	return err ? message_error("cannot listen to the bus '%s': %s", o->bus, bus_why(err, step))
 		   : MESSAGE_OK;
 }
 
@@ -272,7 +279,7 @@ static int prepare(void *opts)
 {
 	struct dbus_opts *o = opts;
 
-	if (!o->bus == !o->capture)
+	if (!o->bus == !o->messages)
 		return usage_error(&dbus_usage,
 				   "'ebprec dbus' needs '--messages FILE' or '--bus BUS'");
 	return o->bus ? connect_bus(o) : MESSAGE_OK;
@@ -282,12 +289,10 @@ static int run(const struct dbus_opts *o, struct work *work)
 {
 	int status = MESSAGE_OK;
 
-	work->marks = (struct added_marks){ .input = o->input,
-					    .output = o->output,
+	work->marks = (struct added_marks){ .options = &o->capture,
 					    .group = "dbus",
 					    .what = "calls and signals of D-Bus",
-					    .fewer = "",
-					    .quiet = o->quiet };
+					    .fewer = "" };
 	work->monitor = o->monitor;
 	if (dbus_calls_new(&work->calls))
 		status = message_error("cannot join messages: %s", strerror(ENOMEM));
@@ -309,12 +314,10 @@ int cmd_dbus(int argc, char **argv)
 		dbus_monitor_free(opts.monitor);
 		return status;
 	}
-	status = cmd_input(&dbus_usage, words, &opts.input);
-	if (!status && !strcmp(opts.input, "-") && opts.bus)
+	status = added_marks_input(&opts.capture, &dbus_usage, words);
+	if (!status && !strcmp(opts.capture.input, "-") && opts.bus)
 		status = usage_error(&dbus_usage,
 				     "options '--input -' and '--bus' exclude each other");
-	if (!status && !strcmp(opts.input, "-") && !opts.output)
-		status = usage_error(&dbus_usage, "standard input needs '--output FILE'");
 	if (!status)
 		status = run(&opts, &work);
 	dbus_monitor_free(opts.monitor);

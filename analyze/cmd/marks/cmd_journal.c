@@ -14,24 +14,21 @@
 #define PRIORITY_DEFAULT 6 /* info */
 
 struct journal_opts {
-	const char *input, *output, *priority;
+	struct added_marks_options capture;
+	const char *priority;
 	struct option_list paths, units;
-	bool quiet;
 };
 
 #define AT(field) offsetof(struct journal_opts, field)
 
 static const struct option journal_options[] = {
-	{ OPT_STRING, 'i', "input", "FILE", AT(input), 0, 0, "the capture (default: ebprec.data)" },
-	{ OPT_STRING, 'o', "output", "FILE", AT(output), 0, 0,
-	  "the new capture (default: the old one is replaced)" },
+	ADDED_MARKS_OPTIONS(AT(capture)),
 	{ OPT_LIST, 0, "journal", "PATH", AT(paths), 0, 0,
 	  "read this file of a journal, or folder of files (repeatable; default: the system's)" },
 	{ OPT_LIST, 0, "units", "UNIT,...", AT(units), 0, 0, "only lines of these units" },
 	{ OPT_STRING, 0, "priority", "LEVEL", AT(priority), 0, 0,
 	  "only lines of this level and worse: emerg, alert, crit, err, warning, notice, info (the "
 	  "default) or debug" },
-	{ OPT_FLAG, 'q', "quiet", NULL, AT(quiet), 0, 0, "print only errors, and what is missing" },
 	{ 0 },
 };
 
@@ -115,12 +112,10 @@ static int run(const struct journal_opts *o, struct work *work)
 	struct added_marks *a = &work->marks;
 	int err, status;
 
-	*a = (struct added_marks){ .input = o->input,
-				   .output = o->output,
+	*a = (struct added_marks){ .options = &o->capture,
 				   .group = "log",
 				   .what = "lines of the journal",
-				   .fewer = " (--priority, --units)",
-				   .quiet = o->quiet };
+				   .fewer = " (--priority, --units)" };
 	status = added_marks_open(a);
 	if (!status) {
 		work->ask.span = a->span;
@@ -134,18 +129,6 @@ static int run(const struct journal_opts *o, struct work *work)
 	return status;
 }
 
-static const char *library_why(int err)
-{
-	switch (err) {
-	case -ENOENT:
-		return "there is no libsystemd.so.0 (Debian: libsystemd0)";
-	case -ENOTSUP:
-		return "a static program cannot load libsystemd.so.0";
-	default:
-		return strerror(-err);
-	}
-}
-
 int cmd_journal(int argc, char **argv)
 {
 	struct journal_opts opts = { 0 };
@@ -157,13 +140,11 @@ int cmd_journal(int argc, char **argv)
 		journal_free(work.journal);
 		return status;
 	}
-	status = cmd_input(&journal_usage, words, &opts.input);
+	status = added_marks_input(&opts.capture, &journal_usage, words);
 	if (!status)
 		status = read_asked(&opts, &work);
-	if (!status && !strcmp(opts.input, "-") && !opts.output)
-		status = usage_error(&journal_usage, "standard input needs '--output FILE'");
 	if (!status && err)
-		status = message_error("cannot read the journal: %s", library_why(err));
+		status = message_error("cannot read the journal: %s", added_marks_library_why(err));
 	if (!status)
 		status = run(&opts, &work);
 	journal_free(work.journal);

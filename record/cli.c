@@ -414,12 +414,6 @@ static enum cli_result read_trigger(struct record_opts *o, const char *words,
 	return CLI_RUN;
 }
 
-/* The option with which a recording is no single file that ends with it. */
-static const char *several_files(const struct record_opts *o)
-{
-	return o->ring ? "ring" : o->rotate ? o->rotate_name : "max-size";
-}
-
 static enum cli_result read_limits(struct record_opts *o, struct option_error *error)
 {
 	enum cli_result result;
@@ -463,18 +457,6 @@ static enum cli_result read_limits(struct record_opts *o, struct option_error *e
 	if (o->ring && (o->rotate || o->max_file_bytes))
 		return wrong(error, "options '--ring' and '--%s' exclude each other",
 			     o->rotate ? o->rotate_name : "max-size");
-	if (o->journal && (o->ring || o->rotate || o->max_file_bytes))
-		return wrong(
-			error,
-			"options '--with journal' and '--%s' exclude each other ('ebprec journal "
-			"FILE' reads it for each file)",
-			several_files(o));
-	if (o->dbus && (o->ring || o->rotate || o->max_file_bytes))
-		return wrong(
-			error,
-			"options '--with dbus' and '--%s' exclude each other ('busctl capture' "
-			"and 'ebprec dbus --messages' put messages into each file)",
-			several_files(o));
 	if (o->ring && (o->bundle || o->html))
 		return wrong(error, "options '--ring' and '--%s' exclude each other",
 			     o->bundle ? "bundle" : "html");

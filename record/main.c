@@ -326,12 +326,6 @@ static void prepare_journal(struct name_bundler *b, const struct record_opts *op
 	free(units);
 }
 
-static void add_journal(struct name_bundler *b, const char *output)
-{
-	if (name_bundler_run(b, true))
-		print_message("'%s' is without lines of the journal, skipping", output);
-}
-
 static void prepare_dbus(struct name_bundler *b, const struct record_opts *opts)
 {
 	char *bus = copy_words(&opts->dbus_bus);
@@ -343,12 +337,6 @@ static void prepare_dbus(struct name_bundler *b, const struct record_opts *opts)
 			      : err == -ETIMEDOUT ? ": the bus does not answer"
 						  : "");
 	free(bus);
-}
-
-static void add_dbus(struct name_bundler *b, const char *output)
-{
-	if (name_bundler_run(b, false))
-		print_message("'%s' is without messages of D-Bus, skipping", output);
 }
 
 /* The processes that wait until the recording has ended. */
@@ -369,14 +357,27 @@ static void prepare_followers(struct followers *f, const struct record_opts *opt
 		prepare_page(&f->page, opts->output, opts->html);
 }
 
+/* what: is added to each file that the recording leaves. */
+static void add_marks(struct name_bundler *b, const struct record_opts *opts, unsigned last_file,
+		      const char *what)
+{
+	unsigned first = opts->keep_files && last_file >= opts->keep_files
+				 ? last_file - opts->keep_files + 1
+				 : 0;
+
+	if (b->pid && name_bundler_run_each(b, first, last_file))
+		print_message("'%s'%s is without %s, skipping", opts->output,
+			      last_file ? ", or one of its files," : "", what);
+}
+
 /* failed: the recording is not as it was to be; a page of it is made all the same. */
-static void run_followers(struct followers *f, const struct record_opts *opts,
+static void run_followers(struct followers *f, const struct record_opts *opts, unsigned last_file,
 			  struct deleted_files *gone, bool failed)
 {
-	if (f->dbus.pid && !failed)
-		add_dbus(&f->dbus, opts->output);
-	if (f->journal.pid && !failed)
-		add_journal(&f->journal, opts->output);
+	if (!failed) {
+		add_marks(&f->dbus, opts, last_file, "messages of D-Bus");
+		add_marks(&f->journal, opts, last_file, "lines of the journal");
+	}
 	if (f->names.pid && !failed)
 		bundle(&f->names, gone, opts->output);
 	if (f->page.pid && name_bundler_run(&f->page, false))
@@ -451,6 +452,7 @@ int main(int argc, char **argv)
 	struct deleted_files gone = { 0 };
 	char failure[1024] = "";
 	enum cli_result result;
+	unsigned last_file;
 	int exit_status, err;
 
 	/* Those that it starts as itself would be called "exe", in everybody's captures. */
@@ -476,13 +478,13 @@ int main(int argc, char **argv)
 	prepare_followers(&followers, &opts);
 	gone.dir = followers.names.pid ? followers.gone_dir : NULL;
 	opts.gone = &gone;
-	err = recording_run(&opts, &ui, &account, &exit_status, failure);
+	err = recording_run(&opts, &ui, &account, &last_file, &exit_status, failure);
 	if (err) {
 		clear_status(&screen);
 		print_message("%s", failure);
 	}
 	if (account.round_count)
-		run_followers(&followers, &opts, &gone, err);
+		run_followers(&followers, &opts, last_file, &gone, err);
 	deleted_files_done(&gone);
 	followers_done(&followers);
 	if (account.round_count > 1)

@@ -20,7 +20,7 @@ struct dbus_calls {
 	struct string_table *names;
 	struct row *rows;
 	size_t count, room;
-	uint64_t left_out_count;
+	uint64_t dropped_count, dropped_ns; /* the first ones, and the time of the last of them */
 	struct hash_index open; /* of rows, by sender and serial: the last one of each */
 };
 
@@ -51,9 +51,9 @@ size_t dbus_calls_count(const struct dbus_calls *c)
 	return c->count;
 }
 
-uint64_t dbus_calls_left_out(const struct dbus_calls *c)
+uint64_t dbus_calls_dropped(const struct dbus_calls *c, uint64_t from_ns)
 {
-	return c->left_out_count;
+	return c->dropped_ns >= from_ns ? c->dropped_count : 0;
 }
 
 static int add_name(struct dbus_calls *c, const char *name, uint32_t *out)
@@ -94,14 +94,55 @@ static int keep_call(struct dbus_calls *c, uint32_t row)
 	return 0;
 }
 
+static int copy_name(struct dbus_calls *to, const struct dbus_calls *from, uint32_t *name)
+{
+	return string_table_add(to->names, string_table_text(from->names, *name),
+				string_table_bytes(from->names, *name), name);
+}
+
+static int copy_row(struct dbus_calls *to, const struct dbus_calls *from, size_t i)
+{
+	struct row row = from->rows[i];
+
+	if (copy_name(to, from, &row.sender) || copy_name(to, from, &row.destination) ||
+	    copy_name(to, from, &row.interface) || copy_name(to, from, &row.member) ||
+	    copy_name(to, from, &row.error))
+		return -ENOMEM;
+	to->rows[to->count++] = row;
+	return row.state == DBUS_CALL_OPEN ? keep_call(to, (uint32_t)to->count - 1) : 0;
+}
+
+/* With the names that only they had. */
+static int drop_older_half(struct dbus_calls *c)
+{
+	struct dbus_calls later = { .dropped_count = c->dropped_count + c->count / 2,
+				    .dropped_ns = c->rows[c->count / 2 - 1].time_ns,
+				    .room = c->room };
+	struct dbus_calls was = *c;
+	int err = string_table_new(&later.names);
+
+	if (!err)
+		later.rows = calloc(later.room, sizeof(*later.rows));
+	if (!err && !later.rows)
+		err = -ENOMEM;
+	for (size_t i = c->count / 2; !err && i < c->count; i++)
+		err = copy_row(&later, c, i);
+	if (!err)
+		*c = later;
+	else
+		was = later;
+	string_table_free(was.names);
+	hash_index_done(&was.open);
+	free(was.rows);
+	return err;
+}
+
 static int add_row(struct dbus_calls *c, uint64_t time_ns, const struct dbus_message *m)
 {
 	struct row row = { .time_ns = time_ns, .serial = m->serial };
 
-	if (c->count == DBUS_CALLS_MAX) {
-		c->left_out_count++;
-		return 0;
-	}
+	if (c->count == DBUS_CALLS_MAX && drop_older_half(c))
+		return -ENOMEM;
 	row.state = m->type == DBUS_SIGNAL ? DBUS_CALL_SIGNAL
 		    : m->wants_reply       ? DBUS_CALL_OPEN
 					   : DBUS_CALL_ONE_WAY;

@@ -13,7 +13,8 @@
 
 #include "analyze/dbus/dbus_message.h"
 
-#define DBUS_CALLS_MAX 100000 /* calls and signals together */
+#define DBUS_CALLS_MAX \
+	100000 /* calls and signals together; before there are more, the older half is dropped */
 
 enum dbus_call_state {
 	DBUS_CALL_RETURNED, /* or ended with an error */
@@ -34,12 +35,13 @@ struct dbus_calls; /* opaque */
 int dbus_calls_new(struct dbus_calls **out);
 void dbus_calls_free(struct dbus_calls *c); /* NULL is fine */
 /*
- * A message that was heard at a time of any one clock.  Replies to calls that were not heard are ignored; what is beyond
- * the limit is counted.  -ENOMEM.
+ * A message that was heard at a time of any one clock.  Replies to calls that were not heard, or were dropped, are
+ * ignored.  -ENOMEM.
  */
 int dbus_calls_add(struct dbus_calls *c, uint64_t time_ns, const struct dbus_message *m);
 size_t dbus_calls_count(const struct dbus_calls *c);
-uint64_t dbus_calls_left_out(const struct dbus_calls *c);
+/* How many have been dropped; 0, too, when all of them were before from_ns. */
+uint64_t dbus_calls_dropped(const struct dbus_calls *c, uint64_t from_ns);
 /* In the order of their messages; the texts are borrowed. */
 struct dbus_call dbus_calls_at(const struct dbus_calls *c, size_t i);
 

@@ -299,6 +299,22 @@ void capture_meta_extend_back(const struct capture *c, struct time_span *span)
 		span->from_ns = began_ns;
 }
 
+bool capture_meta_segment(const struct capture *c, struct time_span *out)
+{
+	struct capture_meta_value text = capture_meta_read(c, EBX_META_ACCOUNT),
+				  segment = capture_meta_member(text, "segment");
+	uint64_t from_ns, end_ns, recorded_ns;
+	bool is_one = capture_meta_number(segment, "dropped_until_mono_ns", &from_ns) &&
+		      capture_meta_number(segment, "recorded_ns", &recorded_ns) &&
+		      capture_meta_number(text, "ended_mono_ns", &end_ns) && recorded_ns < end_ns;
+
+	capture_meta_free(text);
+	/* The first one has all from the beginning on. */
+	if (is_one)
+		*out = (struct time_span){ from_ns ? from_ns : end_ns - recorded_ns, end_ns };
+	return is_one;
+}
+
 /* Captures that were merged before switches had times of their own have those of all records. */
 static bool read_part(struct capture_meta_value at, struct capture_meta_part *out)
 {

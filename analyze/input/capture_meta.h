@@ -58,6 +58,11 @@ uint64_t capture_meta_began_ns(const struct capture *c);
 void capture_meta_extend(const struct capture *c, struct time_span *span);
 /* The same of its beginning.  Relative times do not count from there, but from the first sample. */
 void capture_meta_extend_back(const struct capture *c, struct time_span *span);
+/*
+ * The time of one of several files of a recording: what happened meanwhile is in this one, though a stack of before may be, too.
+ * false: it is none.
+ */
+bool capture_meta_segment(const struct capture *c, struct time_span *out);
 
 #define CAPTURE_META_PARTS_MAX 256 /* as many captures as are merged at once */
 

@@ -18,6 +18,7 @@
 
 #include "record/output/output_file.h"
 #include "record/privsep/caps.h"
+#include "record/recording/rotated_file.h"
 
 /*
  * The rights that `ebprec` is run with: it reads programs and journals of others, and puts its result in the place of a
@@ -28,7 +29,13 @@
 #define BECOME_RIGHTS (RIGHT(CAP_SETUID) | RIGHT(CAP_SETGID))
 
 enum { LISTEN_WAIT_MS = 5000 }; /* a bus that does not answer by then is not listened to */
-enum { GO_ALONE = 'a', GO_WITH_DIR = 'd' }; /* the requests to the process */
+enum { PATH_WORD = 4 };         /* of each job: ebprec COMMAND -q -i PATH */
+
+/* The request to a process that waits. */
+struct go {
+	unsigned first, last; /* of the files of a journal */
+	unsigned with_dir;
+};
 
 static bool find_analyzer(char path[PATH_MAX])
 {
@@ -124,28 +131,56 @@ static _Noreturn void run_analyzer(const char *analyzer, const struct job *job)
 	_exit(127);
 }
 
+static bool run_for(const char *analyzer, struct job *job, unsigned number)
+{
+	char *path = rotated_file_path(job->argv[PATH_WORD], number);
+	bool is_there = path && !access(path, F_OK);
+	pid_t pid = is_there ? fork() : 0;
+	int status = 0;
+
+	if (is_there && !pid) {
+		job->argv[PATH_WORD] = path;
+		run_analyzer(analyzer, job);
+	}
+	while (is_there && waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	free(path);
+	return pid >= 0 && path && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+static _Noreturn void run_each(const char *analyzer, struct job *job, const struct go *go)
+{
+	bool succeeded = true;
+
+	for (uint64_t i = go->first; i <= go->last; i++)
+		succeeded &= run_for(analyzer, job, (unsigned)i);
+	_exit(!succeeded);
+}
+
 /* Ctrl-C ends the recording, not what comes after it. */
 static _Noreturn void child(const char *analyzer, struct job *job, int go_fd)
 {
 	static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
 	struct sigaction ignore = { .sa_handler = SIG_IGN }, was[3];
-	char go;
+	struct go go;
 	size_t i;
 
 	for (i = 0; i < 3; i++)
 		sigaction(signals[i], &ignore, &was[i]);
 	keep_rights(RUN_RIGHTS | (job->as_invoker ? BECOME_RIGHTS : 0));
-	while (read(go_fd, &go, 1) != 1) {
+	while (read(go_fd, &go, sizeof(go)) != sizeof(go)) {
 		if (errno != EINTR)
 			_exit(0);
 		errno = 0;
 	}
 	for (i = 0; i < 3; i++)
 		sigaction(signals[i], &was[i], NULL);
-	if (go == GO_ALONE)
+	if (!go.with_dir)
 		job->argv[job->word] = NULL;
 	if (job->as_invoker)
 		become_invoker();
+	if (go.last)
+		run_each(analyzer, job, &go);
 	run_analyzer(analyzer, job);
 }
 
@@ -245,7 +280,7 @@ int name_bundler_fork_dbus(struct name_bundler *b, const char *path, const char 
 	char analyzer[PATH_MAX];
 	int in[2], out[2], err;
 
-	*b = (struct name_bundler){ .go_fd = -1 };
+	*b = (struct name_bundler){ .go_fd = -1, .listens = true };
 	if (!find_analyzer(analyzer))
 		return -ENOENT;
 	if (pipe2(in, O_CLOEXEC))
@@ -273,12 +308,13 @@ int name_bundler_fork_dbus(struct name_bundler *b, const char *path, const char 
 	return err;
 }
 
-int name_bundler_run(struct name_bundler *b, bool has_dir)
+static int run_with(struct name_bundler *b, const struct go *go)
 {
-	const char go = has_dir ? GO_WITH_DIR : GO_ALONE;
 	int status;
 
-	if (write(b->go_fd, &go, 1) != 1)
+	/* A bus hears it in the form that people can type. */
+	if (b->listens ? dprintf(b->go_fd, "%u %u\n", go->first, go->last) < 0
+		       : write(b->go_fd, go, sizeof(*go)) != sizeof(*go))
 		return -EIO;
 	while (waitpid(b->pid, &status, 0) < 0) {
 		if (errno != EINTR)
@@ -287,6 +323,17 @@ int name_bundler_run(struct name_bundler *b, bool has_dir)
 	b->pid = 0;
 	close(b->go_fd);
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
+}
+
+int name_bundler_run(struct name_bundler *b, bool has_dir)
+{
+	return run_with(b, &(struct go){ .with_dir = has_dir });
+}
+
+int name_bundler_run_each(struct name_bundler *b, unsigned first, unsigned last)
+{
+	/* All words of a journal's are wanted. */
+	return run_with(b, &(struct go){ .first = first, .last = last, .with_dir = true });
 }
 
 void name_bundler_done(struct name_bundler *b)

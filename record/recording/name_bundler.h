@@ -17,6 +17,7 @@
 struct name_bundler {
 	pid_t pid; /* 0: none */
 	int go_fd;
+	bool listens; /* name_bundler_fork_dbus(): it runs already */
 };
 
 /*
@@ -44,6 +45,11 @@ int name_bundler_fork_journal(struct name_bundler *b, const char *path, const ch
 int name_bundler_fork_dbus(struct name_bundler *b, const char *path, const char *bus);
 /* Has it run and waits for it.  -EIO: it failed and has printed why. */
 int name_bundler_run(struct name_bundler *b, bool has_dir);
+/*
+ * The same for each file of a recording, rotated_file_path() of first to last, of a journal or a bus.  Files that were removed
+ * are skipped.
+ */
+int name_bundler_run_each(struct name_bundler *b, unsigned first, unsigned last);
 /* A process that was not to run ends.  A zeroed struct is fine. */
 void name_bundler_done(struct name_bundler *b);
 

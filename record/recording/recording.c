@@ -408,12 +408,14 @@ static int run(struct recording *r)
 }
 
 int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
-		  struct account *account, int *exit_status, char failure[1024])
+		  struct account *account, unsigned *last_file, int *exit_status,
+		  char failure[1024])
 {
 	struct recording *r = calloc(1, sizeof(*r));
 	size_t i;
 	int err;
 
+	*last_file = 0;
 	*exit_status = 1;
 	if (!r) {
 		snprintf(failure, 1024, "cannot record: %s", strerror(ENOMEM));
@@ -437,6 +439,7 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 		note_fail(&r->notes, err, NULL, "cannot record");
 	account_own_cost(&r->emit.account);
 	*account = r->emit.account;
+	*last_file = r->last_file;
 	*exit_status = exit_status_of(r, err);
 	snprintf(failure, 1024, "%s", r->notes.failure);
 	release(r);

@@ -31,9 +31,11 @@ struct recording_ui {
 /*
  * Runs it; returns when it has ended.  0: there is a complete capture, also when it is marked with
  * losses; else *failure is one line with the reason why there is none, or why it ends early.
- * exit_status: what the process should exit with; account: filled as far as it went.
+ * exit_status: what the process should exit with; account: filled as far as it went; last_file: the number of the last file
+ * of several (rotated_file_path()), or 0.
  */
 int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
-		  struct account *account, int *exit_status, char failure[1024]);
+		  struct account *account, unsigned *last_file, int *exit_status,
+		  char failure[1024]);
 
 #endif

@@ -155,7 +155,7 @@ static int next_segment(struct recording *r, uint64_t now_ns)
 		err = rotated_file_place(&r->segment, &r->notes);
 	if (err)
 		return err;
-	r->segment_number++;
+	r->last_file = ++r->segment_number;
 	r->segment_ns = now_ns;
 	r->last_file_bytes = 0;
 	remove_oldest(r);
@@ -234,6 +234,8 @@ int recording_keep(struct recording *r)
 		r->last_file_bytes = r->emit.account.file_bytes;
 		return err;
 	}
+	if (!r->end_reason) /* the next file has what comes from now on */
+		r->emit.account.duration_ns = now_ns - r->start_ns;
 	err = backlog_take(r->window, r->writer, &r->emit.account, now_ns,
 			   r->segment_failed ? NULL : r->segment.writer);
 	if (err)
@@ -283,6 +285,8 @@ static int write_window(struct recording *r, unsigned number, bool is_last, cons
 	if (err)
 		return err;
 	r->segment_number = number;
+	if (number > r->last_file)
+		r->last_file = number;
 	err = put_window(r, &s);
 	other_err = finish(r, &s, reason, err != 0, done);
 	if (!err)

@@ -92,6 +92,7 @@ struct recording {
 	struct backlog *window;
 	struct rotated_file segment;
 	unsigned segment_number; /* the last file's */
+	unsigned last_file;      /* the largest of these: the last file of a flight recorder is 0 */
 	uint64_t segment_ns;     /* since when it is written */
 	bool segment_failed;     /* nothing more goes into it */
 	struct snapshot_triggers triggers;

@@ -129,9 +129,40 @@ listen_to() {
 	contains "$(cat err)" "ebprec: 'x.data' will be without messages of D-Bus, skipping"
 	ebprec info x.data >info.txt
 	grep -qx '  state *finished' info.txt
-	run ebprec record --with dbus --ring 10s -o x.data -- true
-	same 2 "$status"
-	contains "$output" "options '--with dbus' and '--ring' exclude each other"
+}
+
+@test "each file of --rotate has the calls of its time, a flight recorder those of its last second" {
+	make_calls
+	cat >slowly <<-'END'
+		#!/bin/bash
+		# slowly COUNT [FILE] - so many rounds of calls in time, or more until the file is there
+		for ((i = 1; i <= $1; i++)); do
+			[ "$i" -lt "$1" ] || [ -z "$2" ] || [ -e "$2" ] || set -- $(($1 + 1)) "$2"
+			./calls 1
+			echo $i >rounds
+			sleep 0.4
+		done
+	END
+	chmod 755 slowly
+	dbus-monitor --address "$DBUS_SESSION_BUS_ADDRESS" --profile >profile 2>/dev/null 3>&- &
+	witnesses=($!)
+	await grep -q NameAcquired profile
+	ebprec record -q --with dbus:bus=session --rotate 1s -o x.data -- ./slowly 6 x.data.1 2>err
+	same "" "$(cat err)"
+	heard_last() { [ "$(grep -c com.example.Changed profile)" = "$(cat rounds)" ]; }
+	await heard_last
+	"$TEST_LIB/dbus_profile.pl" <profile | grep -E '^[^ ]*(ListNames|Lost) ' >want
+	same $((2 * $(cat rounds))) "$(grep -c . want)"
+	for file in x.data x.data.[0-9]*; do spans "$file"; done | sort | diff want -
+	[ "$(spans x.data | wc -l)" -lt "$(wc -l <want)" ] || fail "all are in the first file"
+	kill "${witnesses[@]}"
+
+	ebprec record -q --with dbus:bus=session --ring 1s -o r.data -- ./slowly 8 2>err
+	same "" "$(cat err)"
+	calls=$(spans r.data | grep -c ListNames)
+	[ "$calls" -ge 1 ] && [ "$calls" -lt 8 ] || fail "$calls calls of the last second"
+	from=$(account r.data segment dropped_until_mono_ns)
+	ebprec marks --json r.data | jq -e --argjson from "$from" '.marks | map(select(.time_ns < $from)) == []' >old || fail "$(cat old)"
 }
 
 @test "a bus that ends while it is heard: what was heard until then is in the capture" {

@@ -63,6 +63,8 @@ static int find_times(struct added_marks *a)
 		return message_error("cannot add to '%s': it does not have the time of day",
 				     a->options->input);
 	a->span = *span;
+	if (capture_meta_segment(a->capture, &a->span))
+		return MESSAGE_OK;
 	capture_meta_extend_back(a->capture, &a->span);
 	capture_meta_extend(a->capture, &a->span);
 	return MESSAGE_OK;

@@ -47,6 +47,14 @@ struct work {
 
 /* ---- marks ---- */
 
+static struct added_marks marks_for(const struct added_marks_options *options)
+{
+	return (struct added_marks){ .options = options,
+				     .group = "dbus",
+				     .what = "calls and signals of D-Bus",
+				     .fewer = "" };
+}
+
 static uint64_t end_of(const struct dbus_call *call)
 {
 	return call->time_ns + call->duration_ns;
@@ -112,11 +120,11 @@ static int write_calls(const struct dbus_opts *o, struct work *work)
 {
 	int err, status;
 
-	work->marks.left_out_count = dbus_calls_left_out(work->calls);
+	work->marks.left_out_count = dbus_calls_dropped(work->calls, work->marks.span.from_ns);
 	status = added_marks_write(&work->marks, put_calls, work, &err);
 	if (err)
-		return message_error("cannot put the messages into '%s': %s", o->capture.input,
-				     strerror(-err));
+		return message_error("cannot put the messages into '%s': %s",
+				     work->marks.options->input, strerror(-err));
 	if (!status && work->bad_count)
 		message_note("%" PRIu64 " messages of '%s' cannot be read, skipping",
 			     work->bad_count, o->messages);
@@ -167,11 +175,16 @@ static int read_messages(const struct dbus_opts *o, struct work *work)
 
 static int put_file(const struct dbus_opts *o, struct work *work)
 {
-	int status = added_marks_open(&work->marks);
+	int status;
 
+	work->marks = marks_for(&o->capture);
+	status = added_marks_open(&work->marks);
 	if (!status)
 		status = read_messages(o, work);
-	return status ? status : write_calls(o, work);
+	if (!status)
+		status = write_calls(o, work);
+	added_marks_close(&work->marks);
+	return status;
 }
 
 /* ---- of a bus ---- */
@@ -238,25 +251,82 @@ static int connect_bus(struct dbus_opts *o)
 		   : MESSAGE_OK;
 }
 
+/* The captures that get the messages: FILE, or FILE.FIRST to FILE.LAST where 0 is FILE. */
+struct request {
+	unsigned first, last;
+};
+
+/* A line of standard input: nothing, or "FIRST LAST".  false: it ends without one. */
+static bool read_request(struct request *out)
+{
+	char line[32] = "";
+	size_t used = 0;
+	ssize_t n;
+
+	do {
+		n = read(STDIN_FILENO, line + used, 1);
+		used += n > 0 && used + 1 < sizeof(line);
+	} while ((n < 0 && errno == EINTR) || (n > 0 && line[used - 1] != '\n'));
+	*out = (struct request){ 0, 0 };
+	line[used] = '\0';
+	if (sscanf(line, "%u %u", &out->first, &out->last) != 2)
+		*out = (struct request){ 0, 0 };
+	return n > 0;
+}
+
+static int put_calls_into(const struct dbus_opts *o, struct work *work, const char *path)
+{
+	struct added_marks_options options = o->capture;
+	int status;
+
+	options.input = path;
+	work->marks = marks_for(&options);
+	status = added_marks_open(&work->marks);
+	if (!status)
+		status = write_calls(o, work);
+	added_marks_close(&work->marks);
+	return status;
+}
+
+/* One of several, which may have been moved away meanwhile. */
+static int put_calls_into_numbered(const struct dbus_opts *o, struct work *work, unsigned number)
+{
+	char *path = NULL;
+	int status = MESSAGE_OK;
+
+	if (!number && access(o->capture.input, F_OK))
+		return MESSAGE_OK;
+	if (!number)
+		return put_calls_into(o, work, o->capture.input);
+	if (asprintf(&path, "%s.%u", o->capture.input, number) < 0)
+		return message_error("cannot write marks: %s", strerror(ENOMEM));
+	if (!access(path, F_OK))
+		status = put_calls_into(o, work, path);
+	free(path);
+	return status;
+}
+
 /* A line of standard input ends it; where that ends without one, the recording has failed. */
 static int put_bus(const struct dbus_opts *o, struct work *work)
 {
-	char byte;
-	ssize_t n;
-	int err, status;
+	struct request request;
+	int err, status = MESSAGE_OK;
 
 	if (puts("listening") == EOF || fflush(stdout))
 		return message_error("cannot write to standard output: %s", strerror(errno));
 	err = dbus_monitor_run(o->monitor, STDIN_FILENO, hear, work);
 	if (err)
 		message_note("the bus '%s' was heard until it ended: %s", o->bus, strerror(-err));
-	do
-		n = read(STDIN_FILENO, &byte, 1);
-	while (n < 0 && errno == EINTR);
-	if (n <= 0)
+	if (!read_request(&request))
 		return MESSAGE_OK;
-	status = added_marks_open(&work->marks);
-	return status ? status : write_calls(o, work);
+	if (!request.last)
+		return put_calls_into(o, work, o->capture.input);
+	for (uint64_t i = request.first; i <= request.last; i++) {
+		int failed = put_calls_into_numbered(o, work, (unsigned)i);
+
+		status = status ? status : failed;
+	}
+	return status;
 }
 
 /* ---- both ---- */
@@ -289,16 +359,11 @@ static int run(const struct dbus_opts *o, struct work *work)
 {
 	int status = MESSAGE_OK;
 
-	work->marks = (struct added_marks){ .options = &o->capture,
-					    .group = "dbus",
-					    .what = "calls and signals of D-Bus",
-					    .fewer = "" };
 	work->monitor = o->monitor;
 	if (dbus_calls_new(&work->calls))
 		status = message_error("cannot join messages: %s", strerror(ENOMEM));
 	if (!status)
 		status = o->bus ? put_bus(o, work) : put_file(o, work);
-	added_marks_close(&work->marks);
 	dbus_calls_free(work->calls);
 	return status;
 }

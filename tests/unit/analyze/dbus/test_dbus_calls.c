@@ -85,15 +85,33 @@ static void a_clock_that_goes_back_gives_no_duration(void **state)
 	dbus_calls_free(c);
 }
 
-static void what_is_beyond_the_limit_is_counted(void **state)
+static void the_older_half_is_dropped_and_counted_before_there_are_too_many(void **state)
 {
 	struct dbus_calls *c = new_calls();
+	uint32_t half = DBUS_CALLS_MAX / 2;
 
 	(void)state;
-	for (uint32_t i = 0; i < DBUS_CALLS_MAX + 5; i++)
-		add(c, i, i % 2 ? DBUS_CALL : DBUS_SIGNAL, i + 1, 0, ":1.2", "a");
-	assert_int_equal(dbus_calls_count(c), DBUS_CALLS_MAX);
-	assert_int_equal(dbus_calls_left_out(c), 5);
+	for (uint32_t i = 0; i < DBUS_CALLS_MAX + 5; i++) {
+		char sender[16];
+
+		snprintf(sender, sizeof(sender), ":1.%u", i);
+		add(c, i, DBUS_CALL, 7, 0, sender, "a");
+	}
+	assert_int_equal(dbus_calls_count(c), half + 5);
+	assert_int_equal(dbus_calls_dropped(c, 0), half);
+	assert_int_equal(dbus_calls_dropped(c, half - 1), half);
+	assert_int_equal(dbus_calls_dropped(c, half), 0);
+	add(c, DBUS_CALLS_MAX * 2, DBUS_RETURN, 1, 7, "a", ":1.5"); /* of a call that was dropped */
+	for (uint32_t i = 0; i < 5; i++) {
+		char sender[16];
+
+		snprintf(sender, sizeof(sender), ":1.%u", half + i);
+		add(c, DBUS_CALLS_MAX * 2, DBUS_ERROR, 1, 7, "a", sender);
+		assert_int_equal(dbus_calls_at(c, i).time_ns, half + i);
+		assert_string_equal(dbus_calls_at(c, i).sender, sender);
+		expect(c, i, DBUS_CALL_RETURNED, DBUS_CALLS_MAX * 2 - (half + i), "e.r");
+	}
+	expect(c, 5, DBUS_CALL_OPEN, 0, "");
 	dbus_calls_free(c);
 }
 
@@ -103,7 +121,7 @@ int main(void)
 		cmocka_unit_test(replies_of_one_number_go_to_their_callers),
 		cmocka_unit_test(a_number_that_is_used_again_is_that_of_the_later_call),
 		cmocka_unit_test(a_clock_that_goes_back_gives_no_duration),
-		cmocka_unit_test(what_is_beyond_the_limit_is_counted),
+		cmocka_unit_test(the_older_half_is_dropped_and_counted_before_there_are_too_many),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

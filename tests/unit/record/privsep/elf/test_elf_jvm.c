@@ -2,41 +2,9 @@
 /* elf_jvm: by files with the tables of a JVM (tests/lib/fixtures/jvm.c) */
 #include "record/privsep/elf/elf_jvm.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
+#include "tests/unit/runtimefile.h"
 
 static uint8_t bytes[1 << 18];
-
-/* Returns how many bytes the file has. */
-static size_t read_file(const char *name)
-{
-	const char *build = getenv("EBPREC_BUILD");
-	char path[4096];
-	size_t size;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/tests/lib/fixtures/%s", build ? build : "build", name);
-	f = fopen(path, "re");
-	assert_non_null(f);
-	size = fread(bytes, 1, sizeof(bytes), f);
-	fclose(f);
-	return size;
-}
-
-static struct elf_runtime find(size_t size_bytes)
-{
-	struct elf_runtime r;
-	struct source s;
-
-	source_of_bytes(bytes, size_bytes, &s);
-	elf_jvm_find(&s, &r);
-	return r;
-}
 
 static void need_x86(void)
 {
@@ -50,7 +18,7 @@ static void entries_are_those_of_the_table(void **state)
 
 	(void)state;
 	need_x86();
-	r = find(read_file("java17"));
+	r = runtimefile_in(elf_jvm_find, "java17");
 	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
 	assert_int_equal(r.desc.kind, RUNTIME_JVM);
 	assert_int_equal(r.version, 17);
@@ -64,7 +32,7 @@ static void entries_are_those_of_the_table(void **state)
 	assert_int_equal(r.desc.jvm.blob_code_bytes, 8);
 	assert_int_equal(r.desc.jvm.blob_complete_bytes, 4);
 	assert_true(r.desc.state && r.desc.code_type && r.desc.state != r.desc.code_type);
-	r = find(read_file("java25"));
+	r = runtimefile_in(elf_jvm_find, "java25");
 	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
 	assert_int_equal(r.desc.jvm.blob_code_bytes, 4);
 	assert_int_equal(r.desc.jvm.blob_complete_bytes, 2);
@@ -91,7 +59,7 @@ static void other_versions_and_structs_are_not_understood(void **state)
 	(void)state;
 	need_x86();
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct elf_runtime r = find(read_file(files[i].name));
+		struct elf_runtime r = runtimefile_in(elf_jvm_find, files[i].name);
 
 		if (r.state != files[i].state || r.desc.jvm.block_bytes)
 			fail_msg("%s: %u", files[i].name, r.state);
@@ -101,12 +69,12 @@ static void other_versions_and_structs_are_not_understood(void **state)
 /* Section headers stand at the end, so all that is cut has none. */
 static void a_file_that_ends_early_is_not_understood(void **state)
 {
-	size_t size = read_file("java17");
+	size_t size = runtimefile_read("java17", bytes, sizeof(bytes));
 
 	(void)state;
 	need_x86();
 	for (size_t n = 0; n < size; n += 509) {
-		struct elf_runtime r = find(n);
+		struct elf_runtime r = runtimefile_in_bytes(elf_jvm_find, bytes, n);
 
 		if (r.state == ELF_RUNTIME_UNDERSTOOD)
 			fail_msg("%zu of %zu bytes", n, size);

@@ -2,25 +2,7 @@
 /* elf_listed: by files with the symbols of Ruby's and PHP's (tests/lib/fixtures/ruby.c, php.c) */
 #include "record/privsep/elf/elf_listed.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static void find(const char *name, struct elf_runtime *out)
-{
-	const char *build = getenv("EBPREC_BUILD");
-	struct source s;
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/tests/lib/fixtures/%s", build ? build : "build", name);
-	assert_int_equal(source_open(path, &s, NULL), 0);
-	elf_listed_find(&s, out);
-	source_done(&s);
-}
+#include "tests/unit/runtimefile.h"
 
 static const struct {
 	const char *name;
@@ -51,7 +33,7 @@ static void a_file_is_understood_when_all_its_facts_agree(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		find(files[i].name, &p);
+		p = runtimefile_in(elf_listed_find, files[i].name);
 		if (p.state != files[i].state || p.kind != files[i].kind ||
 		    p.version != files[i].version)
 			fail_msg("%s: %u, %u, %x", files[i].name, p.state, p.kind, p.version);
@@ -68,7 +50,7 @@ static void the_large_function_that_is_called_is_the_loop(void **state)
 	struct elf_runtime p;
 
 	(void)state;
-	find("ruby3.1", &p);
+	p = runtimefile_in(elf_listed_find, "ruby3.1");
 	assert_true(p.desc.is_nested);
 	assert_true(p.desc.eval[0].size_bytes > 8192 && p.desc.eval[0].size_bytes < 8192 + 256);
 	assert_true(p.desc.eval[1].size_bytes && p.desc.eval[1].size_bytes < 256);

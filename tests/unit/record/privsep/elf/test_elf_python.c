@@ -2,25 +2,7 @@
 /* elf_python: by files with the facts of CPython's (tests/lib/fixtures/python.c) */
 #include "record/privsep/elf/elf_python.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static void find(const char *name, struct elf_runtime *out)
-{
-	const char *build = getenv("EBPREC_BUILD");
-	struct source s;
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/tests/lib/fixtures/%s", build ? build : "build", name);
-	assert_int_equal(source_open(path, &s, NULL), 0);
-	elf_python_find(&s, out);
-	source_done(&s);
-}
+#include "tests/unit/runtimefile.h"
 
 static const struct {
 	const char *name;
@@ -49,7 +31,7 @@ static void a_file_is_understood_when_all_its_facts_agree(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		find(files[i].name, &p);
+		p = runtimefile_in(elf_python_find, files[i].name);
 		if (p.state != files[i].state || p.version != files[i].version)
 			fail_msg("%s: %u, %x; not %u, %x", files[i].name, p.state, p.version,
 				 files[i].state, files[i].version);
@@ -61,7 +43,7 @@ static void the_table_of_offsets_is_taken_as_it_is(void **state)
 	struct elf_runtime p;
 
 	(void)state;
-	find("python3.13", &p);
+	p = runtimefile_in(elf_python_find, "python3.13");
 	assert_int_equal(p.desc.kind, RUNTIME_PYTHON);
 	assert_int_equal(p.desc.python.runtime_interpreters, 632);
 	assert_int_equal(p.desc.python.interpreter_threads, 7344);
@@ -81,8 +63,8 @@ static void the_part_of_the_loop_that_is_elsewhere_is_found_by_jumps(void **stat
 	struct elf_runtime full, stripped;
 
 	(void)state;
-	find("python3.11", &full);
-	find("python3.11.stripped", &stripped);
+	full = runtimefile_in(elf_python_find, "python3.11");
+	stripped = runtimefile_in(elf_python_find, "python3.11.stripped");
 	assert_int_equal(full.desc.eval[1].size_bytes, 7);
 	assert_memory_equal(&full.desc, &stripped.desc, sizeof(full.desc));
 }

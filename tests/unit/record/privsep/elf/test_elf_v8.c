@@ -2,48 +2,19 @@
 /* elf_v8: by files with the facts of V8's (tests/lib/fixtures/v8.c) */
 #include "record/privsep/elf/elf_v8.h"
 
-#include <setjmp.h>
-#include <stdarg.h>
 #include <elf.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cmocka.h>
+#include "tests/unit/runtimefile.h"
 
 static uint8_t bytes[1 << 20];
 
-/* Returns how many bytes the file has. */
-static size_t read_file(const char *name)
-{
-	const char *build = getenv("EBPREC_BUILD");
-	char path[4096];
-	size_t size;
-	FILE *f;
-
-	snprintf(path, sizeof(path), "%s/tests/lib/fixtures/%s", build ? build : "build", name);
-	f = fopen(path, "re");
-	assert_non_null(f);
-	size = fread(bytes, 1, sizeof(bytes), f);
-	fclose(f);
-	return size;
-}
-
-static struct elf_runtime find(size_t size_bytes)
-{
-	struct elf_runtime r;
-	struct source s;
-
-	source_of_bytes(bytes, size_bytes, &s);
-	elf_v8_find(&s, &r);
-	return r;
-}
-
 static void offsets_are_those_of_the_file(void **state)
 {
-	struct elf_runtime r = find(read_file("node20"));
+	struct elf_runtime r = runtimefile_in(elf_v8_find, "node20");
 
 	(void)state;
 	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
@@ -59,7 +30,7 @@ static void offsets_are_those_of_the_file(void **state)
 	assert_int_equal(r.desc.v8.code_size, 56);
 	assert_int_equal(r.desc.v8.code_deopt, 16);
 	assert_int_equal(r.desc.v8.wrapper_type, 0);
-	r = find(read_file("node24"));
+	r = runtimefile_in(elf_v8_find, "node24");
 	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
 	assert_int_equal(r.desc.v8.shared_name, 24);
 	assert_int_equal(r.desc.v8.script_source, 0); /* none is known: functions have no lines */
@@ -75,12 +46,12 @@ static void other_objects_are_not_understood(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		struct elf_runtime r = find(read_file(files[i]));
+		struct elf_runtime r = runtimefile_in(elf_v8_find, files[i]);
 
 		if (r.state != ELF_RUNTIME_LAYOUT || r.desc.v8.is_understood)
 			fail_msg("%s: %u", files[i], r.state);
 	}
-	assert_int_equal(find(read_file("python3.13")).state, ELF_RUNTIME_NONE);
+	assert_int_equal(runtimefile_in(elf_v8_find, "python3.13").state, ELF_RUNTIME_NONE);
 }
 
 static void a_file_that_lacks_a_fact_is_not_understood(void **state)
@@ -105,7 +76,7 @@ static void a_file_that_lacks_a_fact_is_not_understood(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-		size_t size = read_file("node24");
+		size_t size = runtimefile_read("node24", bytes, sizeof(bytes));
 		char text[80];
 		uint8_t *at;
 
@@ -116,7 +87,7 @@ static void a_file_that_lacks_a_fact_is_not_understood(void **state)
 			at = memmem(at + 1, size - (size_t)(at + 1 - bytes), text, strlen(text));
 		assert_non_null(at);
 		at[6] = '#';
-		if (find(size).state != ELF_RUNTIME_LAYOUT)
+		if (runtimefile_in_bytes(elf_v8_find, bytes, size).state != ELF_RUNTIME_LAYOUT)
 			fail_msg("without %s", names[i]);
 	}
 }
@@ -124,32 +95,33 @@ static void a_file_that_lacks_a_fact_is_not_understood(void **state)
 /* Code is found by them, so only innermost frames are without names. */
 static void without_facts_of_code_the_rest_is_understood(void **state)
 {
-	size_t size = read_file("node24");
+	size_t size = runtimefile_read("node24", bytes, sizeof(bytes));
 	uint8_t *at = memmem(bytes, size, "v8dbg_type_Code__", 17);
 	struct elf_runtime r;
 
 	(void)state;
 	assert_non_null(at);
 	at[6] = '#';
-	r = find(size);
+	r = runtimefile_in_bytes(elf_v8_find, bytes, size);
 	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
 	assert_int_equal(r.desc.v8.code_type, 0);
 }
 
 static void a_file_that_ends_early_is_none(void **state)
 {
-	size_t size = read_file("node20");
+	size_t size = runtimefile_read("node20", bytes, sizeof(bytes));
 
 	(void)state;
 	for (size_t n = 0; n < size; n += 97) /* the end of the file has its sections */
-		assert_true(find(n).state != ELF_RUNTIME_UNDERSTOOD);
+		assert_true(runtimefile_in_bytes(elf_v8_find, bytes, n).state !=
+			    ELF_RUNTIME_UNDERSTOOD);
 }
 
 /* All of it that is not there is a hole, which takes no disk: to read it would take a quarter of an hour. */
 static void symbols_of_terabytes_are_not_all_read(void **state)
 {
 	const uint64_t table_bytes = 1ULL << 42;
-	size_t size = read_file("node20");
+	size_t size = runtimefile_read("node20", bytes, sizeof(bytes));
 	Elf64_Ehdr *head = (Elf64_Ehdr *)(void *)bytes;
 	Elf64_Shdr *sections = (Elf64_Shdr *)(void *)(bytes + head->e_shoff);
 	struct source s = { .fd = memfd_create("sparse", MFD_CLOEXEC),

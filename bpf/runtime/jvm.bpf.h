@@ -643,19 +643,13 @@ __attribute__((noinline)) int runtime_jvm_step(__u32 is_exact)
 
 /* ---- names ---- */
 
-/* Reads a Symbol's text into the event: the beginning. */
-#define JVM_READ_SYMBOL(j, symbol, head, to)                                               \
-	({                                                                                 \
-		__u64 at__ = (symbol) + (j)->process.offset[RUNTIME_JVM_SYMBOL_BODY];      \
-		__u64 size__ = jvm_word((j), (symbol), RUNTIME_JVM_SYMBOL_BYTES) & 0xffff; \
-		(head)->char_count = size__;                                               \
-		(head)->char_bytes = 1;                                                    \
-		(head)->is_ascii = (head)->is_utf8 = (head)->zero = 0;                     \
-		if (size__ > sizeof(to))                                                   \
-			size__ = sizeof(to);                                               \
-		barrier_var(size__);                                                       \
-		(symbol) && size__ &&size__ <= sizeof(to) &&                               \
-			!bpf_probe_read_user((to), size__, (const void *)at__);            \
+/* Reads a Symbol's text into the event: the beginning.  False: it has none. */
+#define JVM_READ_SYMBOL(j, symbol, head, to)                                                \
+	({                                                                                  \
+		__u64 text__ = (symbol) + (j)->process.offset[RUNTIME_JVM_SYMBOL_BODY];     \
+		__u64 bytes__ = jvm_word((j), (symbol), RUNTIME_JVM_SYMBOL_BYTES) & 0xffff; \
+		runtime_set_text((head), bytes__, 1);                                       \
+		(symbol) && bytes__ &&RUNTIME_READ_TEXT(text__, bytes__, to, 0);            \
 	})
 
 /* An entry of the pool in s->object; 0: there is none. */
@@ -677,27 +671,17 @@ __attribute__((noinline)) int runtime_jvm_send(__u64 name, __u64 class_name, __u
 	struct jvm_state *j = jvm_here();
 	struct runtime_code_event *ev;
 	__u32 zero = 0;
-	void *ring = ring_here();
 
 	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	if (!s || !j || !ev || !ring)
+	if (!s || !j || !ev)
 		return 1;
 	if (!JVM_READ_SYMBOL(j, name, &ev->name, ev->name_text) ||
 	    !JVM_READ_SYMBOL(j, class_name, &ev->qualname, ev->qualname_text))
 		return 1;
 	if (!JVM_READ_SYMBOL(j, file, &ev->file, ev->file_text))
 		ev->file.char_count = 0;
-	ev->pid = current_ids() >> 32;
-	ev->user = bpf_get_current_uid_gid();
-	ev->id = id;
-	ev->desc = s->number;
 	ev->first_line = -1;
-	ev->line_bytes = 0;
-	fill_header(&ev->h, EBPREC_EV_CODE, RUNTIME_CODE_EVENT_HEAD_BYTES);
-	if (!bpf_ringbuf_output(ring, ev, RUNTIME_CODE_EVENT_HEAD_BYTES, wake_flags(ring)))
-		return 0;
-	count_lost(EBPREC_EV_CODE);
-	return 1;
+	return !runtime_send_code(s, ev, id, 0);
 }
 
 /* The number of a method, in s->code_id.  1: it has no name, with s->why. */
@@ -705,7 +689,7 @@ __attribute__((noinline)) int runtime_jvm_code(__u64 method)
 {
 	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
-	struct runtime_code fresh = {}, *known;
+	struct runtime_code fresh = {};
 	struct runtime_desc *d;
 	__u64 code, pool, name, class_name, file;
 
@@ -725,13 +709,9 @@ __attribute__((noinline)) int runtime_jvm_code(__u64 method)
 	class_name = class_name ? jvm_word(j, class_name, RUNTIME_JVM_KLASS_NAME) : 0;
 	if (!name || !class_name)
 		return 1;
-	s->key.code = method;
 	fresh.sum = code * 31 + pool * 37 + name * 41 + class_name * 43;
-	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
-	if (known && known->sum == fresh.sum) {
-		s->code_id = known->id;
+	if (runtime_known_code(s, method, fresh.sum, &s->code_id))
 		return 0;
-	}
 	file = jvm_pool_entry(
 		s, d, j, pool,
 		RUNTIME_FIELD(s->object, __u16, j->process.offset[RUNTIME_JVM_POOL_FILE]));
@@ -739,7 +719,7 @@ __attribute__((noinline)) int runtime_jvm_code(__u64 method)
 	if (!fresh.id || runtime_jvm_send(name, class_name, file, fresh.id))
 		return 1;
 	s->code_id = fresh.id;
-	bpf_map_update_elem(&runtime_codes, &s->key, &fresh, BPF_ANY); /* full: it is named again */
+	runtime_remember_code(s, &fresh);
 	return 0;
 }
 

@@ -77,20 +77,12 @@ static __always_inline __u64 listed_text_at(const struct runtime_desc *d, __u64 
 	return head[3];
 }
 
-/* The beginning of a text, or, with from_end, its end. */
-#define LISTED_PUT_TEXT(at, count, head, to, from_end)                                         \
-	({                                                                                     \
-		__u64 from__ = (at), size__ = (count);                                         \
-		(head)->char_count = size__;                                                   \
-		(head)->char_bytes = (head)->is_utf8 = 1;                                      \
-		(head)->is_ascii = (head)->zero = 0;                                           \
-		if (size__ > sizeof(to)) {                                                     \
-			from__ += (from_end) ? size__ - sizeof(to) : 0;                        \
-			size__ = sizeof(to);                                                   \
-		}                                                                              \
-		barrier_var(size__);                                                           \
-		size__ <= sizeof(to) &&                                                        \
-			(!size__ || !bpf_probe_read_user((to), size__, (const void *)from__)); \
+/* The beginning of a text, or, with from_end, its end.  False: it cannot be read. */
+#define LISTED_READ_TEXT(at, count, head, to, from_end)     \
+	({                                                  \
+		runtime_set_text((head), (count), 1);       \
+		(head)->is_utf8 = 1;                        \
+		RUNTIME_READ_TEXT(at, count, to, from_end); \
 	})
 
 /* Reads a string into the event as that text; addr 0: an empty one.  1: it cannot be read, or is no string. */
@@ -113,10 +105,10 @@ __attribute__((noinline)) int runtime_listed_text(__u64 addr, __u32 which)
 	if ((addr && !at) || count >> 20)
 		return 1;
 	if (which == LISTED_NAME)
-		return !LISTED_PUT_TEXT(at, count, &ev->name, ev->name_text, 0);
+		return !LISTED_READ_TEXT(at, count, &ev->name, ev->name_text, 0);
 	if (which == LISTED_QUALNAME)
-		return !LISTED_PUT_TEXT(at, count, &ev->qualname, ev->qualname_text, 0);
-	return !LISTED_PUT_TEXT(at, count, &ev->file, ev->file_text, 1);
+		return !LISTED_READ_TEXT(at, count, &ev->qualname, ev->qualname_text, 0);
+	return !LISTED_READ_TEXT(at, count, &ev->file, ev->file_text, 1);
 }
 
 /* ---- code ---- */
@@ -174,11 +166,10 @@ static __always_inline int listed_send(struct runtime_state *s, const struct run
 {
 	__u32 zero = 0;
 	struct runtime_code_event *ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	__u64 qualname, size_bytes, line_bytes = 0;
+	__u64 qualname, line_bytes = 0;
 	bool is_in_c = d->kind == RUNTIME_PHP && s->code[0] == PHP_INTERNAL;
-	void *ring = ring_here();
 
-	if (!ev || !ring)
+	if (!ev)
 		return 1;
 	qualname = RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname);
 	if (d->kind == RUNTIME_PHP && qualname) {
@@ -195,20 +186,8 @@ static __always_inline int listed_send(struct runtime_state *s, const struct run
 		line_bytes = runtime_ruby_lines();
 	if (line_bytes > RUNTIME_LINES_BYTES)
 		return 1;
-	ev->pid = current_ids() >> 32;
-	ev->user = bpf_get_current_uid_gid();
-	ev->id = id;
-	ev->desc = s->number;
 	ev->first_line = 0;
-	ev->line_bytes = line_bytes;
-	size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + line_bytes;
-	fill_header(&ev->h, EBPREC_EV_CODE, size_bytes);
-	barrier_var(size_bytes);
-	if (size_bytes <= sizeof(*ev) &&
-	    !bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
-		return 0;
-	count_lost(EBPREC_EV_CODE);
-	return 1;
+	return !runtime_send_code(s, ev, id, line_bytes);
 }
 
 /* Reads what describes the code at addr into s->code.  1: it is no code. */
@@ -269,7 +248,7 @@ static __always_inline __s64 listed_place(const struct runtime_state *s,
 __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 {
 	struct runtime_state *s = runtime_here();
-	struct runtime_code fresh = {}, *known;
+	struct runtime_code fresh = {};
 	struct runtime_desc *d;
 	__s64 place;
 
@@ -290,19 +269,15 @@ __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 	if (s->code[0] == PHP_INTERNAL && d->kind == RUNTIME_PHP &&
 	    !RUNTIME_FIELD(s->code, __u64, d->listed.code_name))
 		return 0;
-	s->key.code = addr;
 	fresh.sum = RUNTIME_FIELD(s->code, __u64, d->listed.code_name) * 31 +
 		    RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname) * 37 +
 		    RUNTIME_FIELD(s->code, __u64, d->listed.code_file) * 41 +
 		    RUNTIME_FIELD(s->code, __u64, d->listed.code_instrs);
-	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
-	if (!known || known->sum != fresh.sum) {
+	if (!runtime_known_code(s, addr, fresh.sum, &fresh.id)) {
 		fresh.id = runtime_new_code(s);
 		if (!fresh.id || listed_send(s, d, fresh.id))
 			return 1;
-		bpf_map_update_elem(&runtime_codes, &s->key, &fresh, BPF_ANY);
-	} else {
-		fresh.id = known->id;
+		runtime_remember_code(s, &fresh);
 	}
 	s->text_at = (__u64)fresh.id << RUNTIME_INSTR_BITS | place;
 	return 0;

@@ -36,16 +36,14 @@ static __always_inline __u64 python_text_head(const struct runtime_state *s,
 	__u64 head[5]; /* references, type, length, hash, state */
 	__u32 state;
 
-	to->char_count = 0;
-	to->char_bytes = to->is_ascii = to->is_utf8 = to->zero = 0;
+	runtime_set_text(to, 0, 0);
 	if (bpf_probe_read_user(head, sizeof(head), (const void *)addr) ||
 	    head[1] != d->text_type + s->base)
 		return 0;
 	state = head[4];
 	if (!(state & PYTHON_COMPACT) || head[2] >> 32)
 		return 0;
-	to->char_count = head[2];
-	to->char_bytes = state >> PYTHON_KIND & 7;
+	runtime_set_text(to, head[2], state >> PYTHON_KIND & 7);
 	to->is_ascii = !!(state & PYTHON_ASCII);
 	if (to->char_bytes != 1 && to->char_bytes != 2 && to->char_bytes != 4)
 		return 0;
@@ -53,17 +51,11 @@ static __always_inline __u64 python_text_head(const struct runtime_state *s,
 }
 
 /* The beginning of a str, or, with from_end, its end.  False: it cannot be read. */
-#define PYTHON_READ_TEXT(s, d, addr, head, to, from_end)                        \
-	({                                                                      \
-		__u64 at__ = python_text_head((s), (d), (addr), (head));        \
-		__u64 size__ = (__u64)(head)->char_count * (head)->char_bytes;  \
-		if (size__ > sizeof(to)) {                                      \
-			at__ += (from_end) ? size__ - sizeof(to) : 0;           \
-			size__ = sizeof(to);                                    \
-		}                                                               \
-		barrier_var(size__);                                            \
-		at__ &&size__ <= sizeof(to) &&                                  \
-			!bpf_probe_read_user((to), size__, (const void *)at__); \
+#define PYTHON_READ_TEXT(s, d, addr, head, to, from_end)                                          \
+	({                                                                                        \
+		__u64 text__ = python_text_head((s), (d), (addr), (head));                        \
+		text__ &&RUNTIME_READ_TEXT(text__, (__u64)(head)->char_count *(head)->char_bytes, \
+					   to, from_end);                                         \
 	})
 
 static __always_inline bool python_read_lines(const struct runtime_state *s,
@@ -88,10 +80,9 @@ static __always_inline bool python_send_names(struct runtime_state *s, const str
 {
 	__u32 zero = 0;
 	struct runtime_code_event *ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	void *ring = ring_here();
-	__u64 name, qualname, file, size_bytes;
+	__u64 name, qualname, file;
 
-	if (!ev || !ring)
+	if (!ev)
 		return false;
 	name = RUNTIME_FIELD(s->code, __u64, d->python.code_name);
 	file = RUNTIME_FIELD(s->code, __u64, d->python.code_filename);
@@ -105,19 +96,8 @@ static __always_inline bool python_send_names(struct runtime_state *s, const str
 		s->why = RUNTIME_UNKNOWN;
 		return false;
 	}
-	ev->pid = current_ids() >> 32;
-	ev->user = bpf_get_current_uid_gid();
-	ev->id = id;
-	ev->desc = s->number;
 	ev->first_line = RUNTIME_FIELD(s->code, __s32, d->python.code_firstlineno);
-	size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + ev->line_bytes;
-	fill_header(&ev->h, EBPREC_EV_CODE, size_bytes);
-	barrier_var(size_bytes);
-	if (size_bytes <= sizeof(*ev) &&
-	    !bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
-		return true;
-	count_lost(EBPREC_EV_CODE);
-	return false;
+	return runtime_send_code(s, ev, id, ev->line_bytes);
 }
 
 /*
@@ -141,7 +121,7 @@ static __always_inline bool python_is_own(const struct runtime_state *s,
 __attribute__((noinline)) int runtime_python_code(__u64 addr)
 {
 	struct runtime_state *s = runtime_here();
-	struct runtime_code fresh = {}, *known;
+	struct runtime_code fresh = {};
 	struct runtime_desc *d;
 
 	if (!s)
@@ -158,21 +138,17 @@ __attribute__((noinline)) int runtime_python_code(__u64 addr)
 	s->code_id = 0;
 	if (python_is_own(s, d))
 		return 0;
-	s->key.code = addr;
 	fresh.sum = RUNTIME_FIELD(s->code, __u64, d->python.code_name) * 31 +
 		    RUNTIME_FIELD(s->code, __u64, d->python.code_filename) * 37 +
 		    RUNTIME_FIELD(s->code, __u64, d->python.code_lines) * 41 +
 		    RUNTIME_FIELD(s->code, __u32, d->python.code_firstlineno);
-	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
-	if (known && known->sum == fresh.sum) {
-		s->code_id = known->id;
+	if (runtime_known_code(s, addr, fresh.sum, &s->code_id))
 		return 0;
-	}
 	fresh.id = runtime_new_code(s);
 	if (!fresh.id || !python_send_names(s, d, fresh.id))
 		return 1;
 	s->code_id = fresh.id;
-	bpf_map_update_elem(&runtime_codes, &s->key, &fresh, BPF_ANY); /* full: it is named again */
+	runtime_remember_code(s, &fresh);
 	return 0;
 }
 

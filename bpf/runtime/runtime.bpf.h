@@ -261,4 +261,75 @@ static __always_inline __u32 runtime_new_code(struct runtime_state *s)
 	return id < RUNTIME_CODE_MAX ? id + 1 : 0;
 }
 
+/* ---- code and its names ---- */
+
+/*
+ * The number of the code at addr in the process of s->key, as far as it has one, and is still the same by the sum; its *id
+ * may be 0.  False: it has to be named.
+ */
+static __always_inline bool runtime_known_code(struct runtime_state *s, __u64 addr, __u64 sum,
+					       __u32 *id)
+{
+	struct runtime_code *known;
+
+	s->key.code = addr;
+	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
+	if (!known || known->sum != sum)
+		return false;
+	*id = known->id;
+	return true;
+}
+
+/* Gives the code of s->key its number.  Where the map is full the code is named again. */
+static __always_inline void runtime_remember_code(struct runtime_state *s,
+						  const struct runtime_code *code)
+{
+	bpf_map_update_elem(&runtime_codes, &s->key, code, BPF_ANY);
+}
+
+/* Sets the length of a text in an event: char_count characters of char_bytes each. */
+static __always_inline void runtime_set_text(struct runtime_text *head, __u64 char_count,
+					     __u32 char_bytes)
+{
+	head->char_count = char_count;
+	head->char_bytes = char_bytes;
+	head->is_ascii = head->is_utf8 = head->zero = 0;
+}
+
+/* Reads the size_bytes of a text at addr: the beginning, or, with from_end, its end.  False: they cannot be read. */
+#define RUNTIME_READ_TEXT(addr, size_bytes, to, from_end)                                       \
+	({                                                                                      \
+		__u64 at__ = (addr), size__ = (size_bytes);                                     \
+		if (size__ > sizeof(to)) {                                                      \
+			at__ += (from_end) ? size__ - sizeof(to) : 0;                           \
+			size__ = sizeof(to);                                                    \
+		}                                                                               \
+		barrier_var(size__);                                                            \
+		size__ <= sizeof(to) && !bpf_probe_read_user((to), size__, (const void *)at__); \
+	})
+
+/* Sends the names in ev as those of code id, with line_bytes of its lines.  False: there was no room. */
+static __always_inline bool runtime_send_code(const struct runtime_state *s,
+					      struct runtime_code_event *ev, __u32 id,
+					      __u64 line_bytes)
+{
+	__u64 size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + line_bytes;
+	void *ring = ring_here();
+
+	if (!ring)
+		return false;
+	ev->pid = current_ids() >> 32;
+	ev->user = bpf_get_current_uid_gid();
+	ev->id = id;
+	ev->desc = s->number;
+	ev->line_bytes = line_bytes;
+	fill_header(&ev->h, EBPREC_EV_CODE, size_bytes);
+	barrier_var(size_bytes);
+	if (size_bytes <= sizeof(*ev) &&
+	    !bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
+		return true;
+	count_lost(EBPREC_EV_CODE);
+	return false;
+}
+
 #endif

@@ -176,28 +176,13 @@ __attribute__((noinline)) int runtime_v8_text(__u64 tagged)
 	return 1;
 }
 
-/* Puts the characters of s->text_* into an event: the beginning, or, with from_end, the end. */
-#define V8_PUT_TEXT(s, head, to, from_end)                                                        \
-	({                                                                                        \
-		__u64 from__ = (s)->text_at;                                                      \
-		__u64 size__ = (__u64)(s)->text_count * ((s)->text_bytes & 3);                    \
-		(head)->char_count = (s)->text_count;                                             \
-		(head)->char_bytes = (s)->text_bytes;                                             \
-		(head)->is_ascii = (head)->is_utf8 = (head)->zero = 0;                            \
-		if (size__ > sizeof(to)) {                                                        \
-			from__ += (from_end) ? size__ - sizeof(to) : 0;                           \
-			size__ = sizeof(to);                                                      \
-		}                                                                                 \
-		barrier_var(size__);                                                              \
-		size__ <= sizeof(to) && !bpf_probe_read_user((to), size__, (const void *)from__); \
+/* Reads the characters of s->text_* into an event: the beginning, or, with from_end, the end.  False: they cannot be read. */
+#define V8_READ_TEXT(s, head, to, from_end)                                                        \
+	({                                                                                         \
+		runtime_set_text((head), (s)->text_count, (s)->text_bytes);                        \
+		RUNTIME_READ_TEXT((s)->text_at, (__u64)(s)->text_count *((s)->text_bytes & 3), to, \
+				  from_end);                                                       \
 	})
-
-static __always_inline void v8_no_text(struct runtime_text *head)
-{
-	head->char_count = 0;
-	head->char_bytes = 1;
-	head->is_ascii = head->is_utf8 = head->zero = 0;
-}
 
 /*
  * The name in the ScopeInfo in s->object, and where its function begins.  Its words: flags, parameters, locals, then, where
@@ -246,7 +231,7 @@ __attribute__((noinline)) int runtime_v8_name(__u64 tagged)
 	d = runtime_desc_of(s);
 	if (!d)
 		return 1;
-	v8_no_text(&ev->qualname);
+	runtime_set_text(&ev->qualname, 0, 1);
 	type = v8_read(d, s->object, V8_SCOPE_HEAD, tagged);
 	if (type == d->v8.scope_type) {
 		tagged = v8_scope_name(s, tagged, &begin, &made_up);
@@ -260,7 +245,7 @@ __attribute__((noinline)) int runtime_v8_name(__u64 tagged)
 		return 1;
 	if (!s->text_count && made_up && runtime_v8_text(made_up))
 		return 0;
-	return !V8_PUT_TEXT(s, &ev->qualname, ev->qualname_text, 0);
+	return !V8_READ_TEXT(s, &ev->qualname, ev->qualname_text, 0);
 }
 
 /* The same for the name of its script.  1: it is no script's. */
@@ -281,13 +266,13 @@ __attribute__((noinline)) int runtime_v8_script(__u64 tagged)
 		return 1;
 	name = RUNTIME_FIELD(s->object, __u64, d->v8.script_name);
 	source = RUNTIME_FIELD(s->object, __u64, d->v8.script_source);
-	v8_no_text(&ev->name);
-	v8_no_text(&ev->file);
+	runtime_set_text(&ev->name, 0, 1);
+	runtime_set_text(&ev->file, 0, 1);
 	type = v8_read(d, s->object, 16, source);
 	if (d->v8.script_source && type >= 0 && type < V8_NONSTRING)
 		ev->name.char_count = RUNTIME_FIELD(s->object, __u32, 12);
-	if (runtime_v8_text(name) || !V8_PUT_TEXT(s, &ev->file, ev->file_text, 1))
-		v8_no_text(&ev->file);
+	if (runtime_v8_text(name) || !V8_READ_TEXT(s, &ev->file, ev->file_text, 1))
+		runtime_set_text(&ev->file, 0, 1);
 	return 0;
 }
 
@@ -295,27 +280,15 @@ static __always_inline bool v8_send(const struct runtime_state *s, __u32 id)
 {
 	__u32 zero = 0;
 	struct runtime_code_event *ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	void *ring = ring_here();
 
-	if (!ev || !ring)
-		return false;
-	ev->pid = current_ids() >> 32;
-	ev->user = bpf_get_current_uid_gid();
-	ev->id = id;
-	ev->desc = s->number;
-	ev->line_bytes = 0;
-	fill_header(&ev->h, EBPREC_EV_CODE, RUNTIME_CODE_EVENT_HEAD_BYTES);
-	if (!bpf_ringbuf_output(ring, ev, RUNTIME_CODE_EVENT_HEAD_BYTES, wake_flags(ring)))
-		return true;
-	count_lost(EBPREC_EV_CODE);
-	return false;
+	return ev && runtime_send_code(s, ev, id, 0);
 }
 
 /* The number of the function that a SharedFunctionInfo describes, in s->code_id.  1: it has none, and s->why if it should. */
 __attribute__((noinline)) int runtime_v8_code(__u64 shared)
 {
 	struct runtime_state *s = runtime_here();
-	struct runtime_code fresh = {}, *known;
+	struct runtime_code fresh = {};
 	struct runtime_desc *d;
 	__u64 name, script;
 
@@ -328,13 +301,9 @@ __attribute__((noinline)) int runtime_v8_code(__u64 shared)
 		return 1;
 	name = RUNTIME_FIELD(s->code, __u64, d->v8.shared_name);
 	script = RUNTIME_FIELD(s->code, __u64, d->v8.shared_script);
-	s->key.code = shared - 1;
 	fresh.sum = name * 31 + script * 37 + RUNTIME_FIELD(s->code, __u16, d->v8.shared_token);
-	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
-	if (known && known->sum == fresh.sum) {
-		s->code_id = known->id;
-		return !known->id;
-	}
+	if (runtime_known_code(s, shared - 1, fresh.sum, &s->code_id))
+		return !s->code_id;
 	if (!runtime_v8_script(script)) { /* else V8's own: those have native names */
 		fresh.id = runtime_v8_name(name) ? 0 : runtime_new_code(s);
 		if (!fresh.id || !v8_send(s, fresh.id)) {
@@ -343,7 +312,7 @@ __attribute__((noinline)) int runtime_v8_code(__u64 shared)
 		}
 	}
 	s->code_id = fresh.id;
-	bpf_map_update_elem(&runtime_codes, &s->key, &fresh, BPF_ANY); /* full: it is named again */
+	runtime_remember_code(s, &fresh);
 	return !fresh.id;
 }
 

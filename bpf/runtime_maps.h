@@ -149,7 +149,7 @@ struct runtime_listed_offsets {
 	__u16 frame_instr;    /* a pointer to the instruction */
 	__u16 frame_code;     /* 0 there: of no code */
 	__u16 frame_flags;    /* four bytes; of Ruby a pointer to them */
-	__u16 code_bytes;     /* that have all fields below */
+	__u16 code_bytes;     /* that have all fields below, but lines */
 	__u16 code_name;      /* a text; of PHP 0 where code is not of a function */
 	__u16 code_qualname;  /* of Ruby the name without what it is in, of PHP the class, or 0 */
 	__u16 code_file;      /* a text; of Ruby perhaps an array of them */

@@ -128,9 +128,11 @@ __attribute__((noinline)) int runtime_ruby_lines(void)
 	d = runtime_desc_of(s);
 	if (!d)
 		return 0;
-	at = RUNTIME_FIELD(s->code, __u64, d->listed.code_lines);
-	count = RUNTIME_FIELD(s->code, __u32, d->listed.code_lines + 16);
-	index = RUNTIME_FIELD(s->code, __u64, d->listed.code_lines + 24);
+	if (runtime_read(s->object, 32, s->body + d->listed.code_lines))
+		return 0;
+	at = RUNTIME_FIELD(s->object, __u64, 0);
+	count = RUNTIME_FIELD(s->object, __u32, 16);
+	index = RUNTIME_FIELD(s->object, __u64, 24);
 	blocks = RUNTIME_FIELD(s->code, __u32, d->listed.code_instr_count);
 	blocks = blocks < RUBY_INDEX_NEAR
 			 ? 0
@@ -169,7 +171,8 @@ static __always_inline int listed_send(struct runtime_state *s, const struct run
 	__u64 qualname, line_bytes = 0;
 	bool is_in_c = d->kind == RUNTIME_PHP && s->code[0] == PHP_INTERNAL;
 
-	if (!ev)
+	/* A field behind what was read would be that of another object. */
+	if (!ev || d->listed.code_qualname > d->listed.code_bytes - sizeof(__u64))
 		return 1;
 	qualname = RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname);
 	if (d->kind == RUNTIME_PHP && qualname) {
@@ -203,16 +206,23 @@ static __always_inline int listed_read_code(struct runtime_state *s, const struc
 			return 1;
 		addr = head[2];
 	}
+	s->body = addr;
 	return runtime_read(s->code, d->listed.code_bytes, addr) ||
 	       (d->kind == RUNTIME_PHP && s->code[0] != PHP_INTERNAL && s->code[0] != PHP_USER &&
 		s->code[0] != PHP_EVAL);
 }
 
-/* Whether PHP's frame in s->object is of a file's own code, in no function. */
+/* A field of s->frame. */
+static __always_inline __u64 listed_frame_field(const struct runtime_state *s, __u16 off)
+{
+	return RUNTIME_WINDOW_WORD(&s->frames, s->frame - s->frames.start + off);
+}
+
+/* Whether PHP's frame is of a file's own code, in no function. */
 static __always_inline bool listed_is_file(const struct runtime_state *s,
 					   const struct runtime_desc *d)
 {
-	return RUNTIME_FIELD(s->object, __u32, d->listed.frame_flags) & PHP_CALL_CODE;
+	return listed_frame_field(s, d->listed.frame_flags) & PHP_CALL_CODE;
 }
 
 /*
@@ -241,15 +251,38 @@ static __always_inline __s64 listed_place(const struct runtime_state *s,
 	return line < RUNTIME_INSTR_MASK ? line + 1 : 0;
 }
 
+/* The number of the code in s->code, in s->code_id; 0: PHP's own, without a name.  1: its names cannot be had. */
+static __always_inline int listed_number(struct runtime_state *s, const struct runtime_desc *d,
+					 __u64 addr)
+{
+	struct runtime_code fresh = {};
+	__u64 name = RUNTIME_FIELD(s->code, __u64, d->listed.code_name);
+
+	s->code_id = 0;
+	if (s->code[0] == PHP_INTERNAL && d->kind == RUNTIME_PHP && !name)
+		return 0;
+	fresh.sum = name * 31 + RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname) * 37 +
+		    RUNTIME_FIELD(s->code, __u64, d->listed.code_file) * 41 +
+		    RUNTIME_FIELD(s->code, __u64, d->listed.code_instrs);
+	if (runtime_known_code(s, addr, fresh.sum, &s->code_id))
+		return 0;
+	fresh.id = runtime_new_code(s);
+	if (!fresh.id || listed_send(s, d, fresh.id))
+		return 1;
+	s->code_id = fresh.id;
+	runtime_remember_code(s, &fresh);
+	return 0;
+}
+
 /*
  * The word of a frame of the code at addr, in s->text_at; 0: PHP's own, without a name.  1: it is no code, or its names
- * cannot be had.
+ * cannot be had.  That of the frame before, which called itself, is not read again.
  */
 __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 {
 	struct runtime_state *s = runtime_here();
-	struct runtime_code fresh = {};
 	struct runtime_desc *d;
+	bool is_read;
 	__s64 place;
 
 	if (!s)
@@ -257,29 +290,19 @@ __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 	d = runtime_desc_of(s);
 	if (!d)
 		return 1;
+	is_read = addr == s->code_at;
+	s->code_at = 0;
 	s->why = RUNTIME_UNKNOWN;
-	if (listed_read_code(s, d, addr))
+	if (!is_read && listed_read_code(s, d, addr))
 		return 1;
 	place = listed_place(s, d, instr);
 	if (place < 0 ||
 	    (d->kind == RUNTIME_PHP && s->code[0] != PHP_INTERNAL &&
-	     listed_is_file(s, d) == !!RUNTIME_FIELD(s->code, __u64, d->listed.code_name)))
+	     listed_is_file(s, d) == !!RUNTIME_FIELD(s->code, __u64, d->listed.code_name)) ||
+	    (!is_read && listed_number(s, d, addr)))
 		return 1;
-	s->text_at = 0;
-	if (s->code[0] == PHP_INTERNAL && d->kind == RUNTIME_PHP &&
-	    !RUNTIME_FIELD(s->code, __u64, d->listed.code_name))
-		return 0;
-	fresh.sum = RUNTIME_FIELD(s->code, __u64, d->listed.code_name) * 31 +
-		    RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname) * 37 +
-		    RUNTIME_FIELD(s->code, __u64, d->listed.code_file) * 41 +
-		    RUNTIME_FIELD(s->code, __u64, d->listed.code_instrs);
-	if (!runtime_known_code(s, addr, fresh.sum, &fresh.id)) {
-		fresh.id = runtime_new_code(s);
-		if (!fresh.id || listed_send(s, d, fresh.id))
-			return 1;
-		runtime_remember_code(s, &fresh);
-	}
-	s->text_at = (__u64)fresh.id << RUNTIME_INSTR_BITS | place;
+	s->code_at = addr;
+	s->text_at = s->code_id ? (__u64)s->code_id << RUNTIME_INSTR_BITS | place : 0;
 	return 0;
 }
 
@@ -288,21 +311,20 @@ __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 enum listed_frame { LISTED_NO_FRAME, LISTED_SKIPPED, LISTED_LAST, LISTED_INNER, LISTED_ENTRY };
 
 /*
- * The kind of the frame in s->object, by its flags.  Those of C have no code that runs, nor has Ruby's last one,
- * which is marked as such: the main thread's has code.
+ * The kind of s->frame, by its flags.  Those of C have no code that runs, nor has Ruby's last one, which is marked as
+ * such: the main thread's has code.
  */
-static __always_inline enum listed_frame listed_frame_kind(const struct runtime_state *s,
-							   const struct runtime_desc *d)
+static __always_inline enum listed_frame listed_frame_kind(struct runtime_state *s,
+							   const struct runtime_desc *d, __u64 code)
 {
-	__u64 at = RUNTIME_FIELD(s->object, __u64, d->listed.frame_flags);
-	__u32 flags = 0, kind;
+	__u64 at = listed_frame_field(s, d->listed.frame_flags);
+	__u32 flags, kind;
 
 	if (d->kind == RUNTIME_PHP)
-		return !RUNTIME_FIELD(s->object, __u64, d->listed.frame_code) ? LISTED_LAST
-		       : (__u32)at & PHP_CALL_TOP                             ? LISTED_ENTRY
-									      : LISTED_INNER;
-	if (bpf_probe_read_user(&flags, sizeof(flags), (const void *)at))
+		return !code ? LISTED_LAST : (__u32)at & PHP_CALL_TOP ? LISTED_ENTRY : LISTED_INNER;
+	if (runtime_look(&s->environments, at, sizeof(__u64), false))
 		return LISTED_NO_FRAME;
+	flags = RUNTIME_WINDOW_WORD(&s->environments, at - s->environments.start);
 	kind = flags & RUBY_FRAME_KIND; /* 0x11110001, 0x22220001 .. 0x79990001 */
 	if (!(kind & 1) || !(kind >> 16) || (kind >> 16 & 15) != (kind >> 20 & 15))
 		return LISTED_NO_FRAME;
@@ -331,12 +353,14 @@ __attribute__((noinline)) int runtime_listed_frame(__u32 index)
 	if (!s->at || (s->end && s->at >= s->end))
 		return 1;
 	s->why = RUNTIME_UNREADABLE;
-	if (runtime_read(s->object, d->listed.frame_bytes, s->at))
+	/* Ruby's callers are above, PHP's below: but for those of generators and fibers. */
+	if (runtime_look(&s->frames, s->at, d->listed.frame_bytes, d->kind == RUNTIME_RUBY))
 		return 1;
+	s->frame = s->at;
 	s->at = d->kind == RUNTIME_RUBY ? s->at + d->listed.frame_bytes
-					: RUNTIME_FIELD(s->object, __u64, d->listed.frame_previous);
-	code = RUNTIME_FIELD(s->object, __u64, d->listed.frame_code);
-	kind = listed_frame_kind(s, d);
+					: listed_frame_field(s, d->listed.frame_previous);
+	code = listed_frame_field(s, d->listed.frame_code);
+	kind = listed_frame_kind(s, d, code);
 	s->why = RUNTIME_UNKNOWN;
 	if (kind == LISTED_NO_FRAME)
 		return 1;
@@ -344,7 +368,7 @@ __attribute__((noinline)) int runtime_listed_frame(__u32 index)
 	s->why = RUNTIME_TOO_DEEP;
 	if (!code || kind < LISTED_INNER)
 		return 0;
-	if (runtime_listed_code(code, RUNTIME_FIELD(s->object, __u64, d->listed.frame_instr)))
+	if (runtime_listed_code(code, listed_frame_field(s, d->listed.frame_instr)))
 		return 1;
 	/* PHP's functions in C enter no loop. */
 	is_entry = kind == LISTED_ENTRY && !(d->kind == RUNTIME_PHP && s->code[0] == PHP_INTERNAL);
@@ -385,7 +409,8 @@ __attribute__((noinline)) int runtime_listed_find(void)
 	d = runtime_desc_of(s);
 	if (!d)
 		return 0;
-	s->at = s->end = s->found = 0;
+	s->at = s->end = s->found = s->code_at = 0;
+	s->frames.size_bytes = s->environments.size_bytes = 0;
 	s->why = RUNTIME_NO_THREAD;
 	if (d->kind == RUNTIME_PHP) {
 		s->at = runtime_word(d->state + s->base + d->listed.state_frame);

@@ -19,6 +19,9 @@
 #include <bpf/bpf_core_read.h>
 
 #define RUNTIME_OBJECT_BYTES 256 /* that are read at once */
+#define RUNTIME_WINDOW_BYTES 512 /* the same of a stack */
+#define RUNTIME_PAGE_BYTES   4096
+#define RUNTIME_RECENT       1024 /* a power of 2 */
 
 #ifndef RUNTIME_WALK_MAX /* the object of samples has more */
 #define RUNTIME_WALK_MAX RUNTIME_FRAMES_MAX
@@ -39,14 +42,21 @@ struct runtime_numbers {
 	__u64 count;
 };
 
+/* A part of a stack of the program: frames that follow are likely in it. */
+struct runtime_window {
+	__u64 start, size_bytes;
+	__u8 bytes[RUNTIME_WINDOW_BYTES];
+};
+
 struct runtime_state {
 	__u64 base;
 	__u32 number; /* of the description */
 	__u32 n;      /* frames so far */
 	__u32 why;    /* enum runtime_why */
 	__u32 code_id;
-	__u64 at;  /* the frame to be read next; 0: there is none */
-	__u64 end; /* of Ruby's frames */
+	__u64 at;    /* the frame to be read next; 0: there is none */
+	__u64 frame; /* the one that was read */
+	__u64 end;   /* of Ruby's frames */
 	__u64 interpreter, thread;
 	__u64 found, found_at;  /* the thread's state, and the first frame of it; 0: none */
 	__u64 next_interpreter; /* 0: there is one alone */
@@ -59,7 +69,10 @@ struct runtime_state {
 	/* Compiled code: where the thread is, the first word of its objects (0: not known), and the field with its function. */
 	__u64 pc, stream_map, deopt;
 	__u32 code_rounds, zero; /* in which the beginning of code may still be looked for */
+	__u64 code_at;           /* the code that code[] is of; 0: none */
+	__u64 body;              /* where code[] was read: Ruby's code has the rest there */
 	__u8 object[RUNTIME_OBJECT_BYTES], code[RUNTIME_OBJECT_BYTES];
+	struct runtime_window frames, environments;
 	__u64 head[RUNTIME_HEAD_WORDS], words[RUNTIME_WALK_MAX]; /* as they are sent */
 };
 
@@ -113,6 +126,20 @@ struct {
 	__type(key, struct runtime_code_key);
 	__type(value, struct runtime_code);
 } runtime_codes SEC(".maps");
+
+/* The code that this CPU saw last, of each that leads to the same place: costs less than runtime_codes, which has all. */
+struct runtime_recent {
+	struct runtime_code_key key;
+	__u64 sum;
+	__u32 id, zero;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, RUNTIME_RECENT);
+	__type(key, __u32);
+	__type(value, struct runtime_recent);
+} runtime_recents SEC(".maps");
 
 /* The interpreter's state of a thread, which is checked each time; by the kernel's id. */
 struct {
@@ -177,6 +204,41 @@ static __always_inline long runtime_read(__u8 *to, __u64 size_bytes, __u64 addr)
 	if (size_bytes > RUNTIME_OBJECT_BYTES) /* for the verifier */
 		return -1;
 	return bpf_probe_read_user(to, size_bytes, (const void *)addr);
+}
+
+/* A word of a window; off comes from strangers. */
+#define RUNTIME_WINDOW_WORD(w, off) \
+	(*(volatile __u64 *)((w)->bytes + ((off) & (RUNTIME_WINDOW_BYTES - sizeof(__u64)))))
+
+/*
+ * Has size_bytes at addr in the window, and what is above them, or below, as far as it is in the same pages: one
+ * read for several frames.  1: they cannot be read.
+ */
+static __always_inline int runtime_look(struct runtime_window *w, __u64 addr, __u64 size_bytes,
+					bool is_above)
+{
+	__u64 end = addr + size_bytes, start = addr, count;
+
+	if (addr & 7)
+		return 1;
+	if (addr >= w->start && end - w->start <= w->size_bytes)
+		return 0;
+	if (is_above) {
+		end = (end + RUNTIME_PAGE_BYTES - 1) & ~(RUNTIME_PAGE_BYTES - 1ULL);
+		end = end - start > RUNTIME_WINDOW_BYTES ? start + RUNTIME_WINDOW_BYTES : end;
+	} else {
+		start &= ~(RUNTIME_PAGE_BYTES - 1ULL);
+		start = end - start > RUNTIME_WINDOW_BYTES ? end - RUNTIME_WINDOW_BYTES : start;
+	}
+	count = end - start;
+	w->size_bytes = 0;
+	barrier_var(count);
+	if (count > RUNTIME_WINDOW_BYTES ||
+	    bpf_probe_read_user(w->bytes, count, (const void *)start))
+		return 1;
+	w->start = start;
+	w->size_bytes = count;
+	return 0;
 }
 
 /* A word of the process's memory; 0: it cannot be read, or is 0. */
@@ -263,6 +325,14 @@ static __always_inline __u32 runtime_new_code(struct runtime_state *s)
 
 /* ---- code and its names ---- */
 
+/* Where code at addr may be among the recent. */
+static __always_inline struct runtime_recent *runtime_recent(__u64 addr)
+{
+	__u32 at = (addr * 0x9e3779b97f4a7c15ULL) >> 48 & (RUNTIME_RECENT - 1);
+
+	return bpf_map_lookup_elem(&runtime_recents, &at);
+}
+
 /*
  * The number of the code at addr in the process of s->key, as far as it has one, and is still the same by the sum; its *id
  * may be 0.  False: it has to be named.
@@ -270,13 +340,25 @@ static __always_inline __u32 runtime_new_code(struct runtime_state *s)
 static __always_inline bool runtime_known_code(struct runtime_state *s, __u64 addr, __u64 sum,
 					       __u32 *id)
 {
+	struct runtime_recent *recent = runtime_recent(addr);
 	struct runtime_code *known;
 
 	s->key.code = addr;
+	if (recent && recent->sum == sum && recent->key.code == addr &&
+	    recent->key.start_ns == s->key.start_ns && recent->key.pid == s->key.pid &&
+	    recent->key.execs == s->key.execs) {
+		*id = recent->id;
+		return true;
+	}
 	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
 	if (!known || known->sum != sum)
 		return false;
 	*id = known->id;
+	if (recent) {
+		recent->key = s->key;
+		recent->sum = sum;
+		recent->id = *id;
+	}
 	return true;
 }
 

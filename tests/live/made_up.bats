@@ -31,6 +31,13 @@ run_it() {
 		fail "$(ebprec report -q --sort sym,srcline -i x.data)"
 }
 
+@test "frames where memory begins and ends are read, and nothing beside it" {
+	run_it ruby3.1 edges
+	[ "$(grep -cF ';rb::<main> (made_up.rb);rb::outer (made_up.rb);' loop)" -gt 0 ] || fail "$(cat loop err)"
+	run_it php8.2 edges
+	[ "$(grep -cF ';php::{main} (made_up.php);php::outer (made_up.php);' loop)" -gt 0 ] || fail "$(cat loop err)"
+}
+
 @test "with any fault frames have a reason, and no name that is not theirs" {
 	for fault in "text type" "text size" "text place" "code type" "body place" "instruction" "frame flags" "environment place" \
 		"stack" "frame place" "state place" "line" "name" "depth"; do

@@ -3,13 +3,15 @@
  * made_up LIBRARY FAULT - an interpreter that has frames of Ruby's or PHP's form, and one fault
  *
  * LIBRARY is a file of tests/lib/fixtures/ruby.c or php.c: its loop runs main, outer and a block, entered anew for the block, for
- * half a second of CPU time.  FAULT: what is wrong with the frames, their code or texts; "none".
+ * half a second of CPU time.  FAULT: what is wrong with the frames, their code or texts; "none"; "edges": nothing, but
+ * frames lie where memory begins or ends.
  */
 #include <dlfcn.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -22,6 +24,19 @@ static int (*loop)(int (*fn)(void));
 static int is(const char *name)
 {
 	return !strcmp(fault, name);
+}
+
+/* Memory between pages that cannot be read, as calloc(): from their first byte on, or up to their last one. */
+static void *between_edges(size_t size_bytes, int at_end)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE), room = (size_bytes + page - 1) / page * page;
+	uint8_t *at;
+
+	if (!is("edges"))
+		return calloc(1, size_bytes);
+	at = mmap(NULL, room + 2 * page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	mprotect(at + page, room, PROT_READ | PROT_WRITE);
+	return at + page + (at_end ? room - size_bytes : 0);
 }
 
 static int burn(void)
@@ -76,7 +91,7 @@ static uint64_t ruby_code(const char *name, const char *base)
 /* {pc, sp, iseq, self, ep, ..}: the first one is at the end of the stack. */
 static void ruby_frame(uint64_t **at, uint64_t code, uint64_t flags)
 {
-	uint64_t *env = calloc(1, 8), *body = code ? ((uint64_t **)code)[2] : NULL;
+	uint64_t *env = between_edges(8, code & 16), *body = code ? ((uint64_t **)code)[2] : NULL;
 
 	*at -= 8;
 	memset(*at, 0, 64); /* memory that was never written is not there */
@@ -89,7 +104,8 @@ static void ruby_frame(uint64_t **at, uint64_t code, uint64_t flags)
 
 static void run_ruby(uint64_t **current)
 {
-	uint64_t *stack = calloc(STACK_WORDS, 8), *at = stack + STACK_WORDS, *state = calloc(8, 8);
+	uint64_t *stack = between_edges(STACK_WORDS * 8UL, 1), *at = stack + STACK_WORDS,
+		 *state = calloc(8, 8);
 	uint64_t outer = ruby_code("outer", "outer");
 
 	ruby_frame(&at, outer, 0x79990821);
@@ -133,7 +149,7 @@ static uint64_t php_code(const char *name)
 /* {opline, .., func, .., flags, prev}. */
 static uint64_t *php_frame(uint64_t *previous, uint64_t code, uint64_t flags)
 {
-	uint64_t *frame = calloc(10, 8), instr = ((uint64_t *)code)[11] + 32;
+	uint64_t *frame = between_edges(80, !!previous), instr = ((uint64_t *)code)[11] + 32;
 
 	((uint32_t *)instr)[6] = is("line") ? 21 : 12;
 	frame[0] = instr + (is("instruction") ? 4096 : 0);

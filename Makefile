@@ -117,7 +117,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: always all analyze record library man unit tests check check-aarch64 check-emulated check-live check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kernels-aarch64 check-kernels-emulated check-kills check-foreign \
+.PHONY: always all analyze record library man unit tests check check-aarch64 check-emulated check-live check-long check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kernels-aarch64 check-kernels-emulated check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-runtimes check-starts check-soak check-valgrind check-containers check-jvm check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
 
 # The text of a page does not depend on the machine, and only programs of this one make it.
@@ -297,6 +297,9 @@ check-lines: all tests $(call have,lines)	## inlined functions and lines of a la
 
 check-live: all tests			## end to end; needs root and BPF
 	$(Q)scripts/run-tests.sh $(O) e2e live
+
+check-long: all tests			## the tests that scripts/test leaves out, of seconds each; 15 minutes, root and BPF
+	$(Q)LONG_TESTS=only scripts/run-tests.sh $(O) mutate e2e live
 
 storm: all tests			## 1000 programs a second for 10 s; needs root and BPF
 	$(Q)STORM_SECONDS=10 EBPREC_BUILD=$(abspath $(O)) bats -f thousand tests/live/tables.bats

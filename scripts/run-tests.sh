@@ -8,6 +8,9 @@
 # behind it run there.  The files of e2e run E2E_LANES (default: a CPU each) at a time.  Files
 # of live with a line "# runs beside others: WHY" run LIVE_LANES (default: a CPU each) at a time, the others then one by one.
 #
+# Tests of .bats files with the tag "long", and every cut and bit of mutate, take seconds each.  LONG_TESTS in the
+# environment: "no" leaves them out, "only" runs no others; without it all run.
+#
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
 # fetches), kernels-aarch64 (the same of that machine).  With EMULATOR in the environment, a command, the programs of unit, golden and replay are those of
@@ -22,6 +25,8 @@ beside=
 work=$(mktemp -d)
 trap '[ -z "$beside" ] || kill "$beside"; rm -rf "$work"' EXIT
 : >"$work/results"
+: >"$work/left_out"
+long=${LONG_TESTS:-yes}
 
 # add_result PASSED FAILED SKIPPED - a line of the results, which are added up at the end.  Suites that
 # run side by side all write to the one file.
@@ -82,14 +87,32 @@ run_replay() {
 run_mutate() {
 	case $build in
 	*/san-*) run mutate/random 300 scripts/mutate.sh "$build" random 300 1 ;;
-	*) run mutate/bytes 300 scripts/mutate.sh "$build" bytes ;;
+	*) is_left_out 1 || run mutate/bytes 300 scripts/mutate.sh "$build" bytes ;;
 	esac
+}
+
+# is_left_out COUNT - whether so many long tests are left out; if so they are counted.
+is_left_out() {
+	[ "$long" = no ] || return 1
+	echo "$1" >>"$work/left_out"
 }
 
 # run_bats_file FILE
 run_bats_file() {
 	suite=${1%/*}
-	EBPREC_BUILD=$build run "${suite##*/}/$(basename "$1" .bats)" 480 bats --timing --tap "$1"
+	long_count=$(grep -c '^# bats test_tags=long$' "$1" || true)
+	set -- "$1" "${suite##*/}/$(basename "$1" .bats)"
+	if [ "$long_count" -gt 0 ] && is_left_out "$long_count"; then
+		[ "$long_count" -lt "$(grep -c '^@test ' "$1")" ] || return 0
+		set -- "$@" --filter-tags '!long'
+	elif [ "$long" = only ]; then
+		[ "$long_count" -gt 0 ] || return 0
+		set -- "$@" --filter-tags long
+	fi
+	file=$1
+	name=$2
+	shift 2
+	EBPREC_BUILD=$build run "$name" 480 bats --timing --tap "$@" "$file"
 }
 
 run_bats() {
@@ -245,6 +268,8 @@ if [ -s "$work/failures" ]; then
 fi
 # shellcheck disable=SC2046 # three numbers
 set -- $(awk '{ passed += $1; failed += $2; skipped += $3 } END { print passed + 0, failed + 0, skipped + 0 }' "$work/results")
+left_out=$(awk '{ sum += $1 } END { print sum + 0 }' "$work/left_out")
+[ "$left_out" -eq 0 ] || echo "$left_out long tests were left out: make check-long runs them"
 echo "took $(($(date +%s) - start_s)) s; the output of each test is in test-logs/ of the build folder"
 echo "$1 passed, $2 failed, $3 skipped"
 [ "$2" -eq 0 ]

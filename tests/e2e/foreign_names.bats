@@ -58,6 +58,7 @@ story() {
 	done
 }
 
+# bats test_tags=long
 @test "stacks, marks, switches: no name moves a cursor, ends a line or turns it around" {
 	for comm in "${comms[@]}"; do
 		names=()
@@ -126,6 +127,7 @@ story() {
 	done
 }
 
+# bats test_tags=long
 @test "tables of instruments: texts in them, groups and dimensions" {
 	part=0
 	for comm in "${comms[@]}"; do

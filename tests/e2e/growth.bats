@@ -153,6 +153,7 @@ many_tracepoints() {
 	gen_tracepoints x.data "$1"
 }
 
+# bats test_tags=long
 @test "scrub: many tracepoints and their formats are no product" {
 	is_linear many_tracepoints 250 scrub --no-sandbox -q -i x.data -o y.data
 	ebprec scrub -q --comm secret --check secret -i x.data -o y.data

@@ -193,6 +193,7 @@ setup() {
 	same 3000 "$(library_reader threads gen.data)"
 }
 
+# bats test_tags=long
 @test "without memory each call fails, and nothing is left" {
 	gen_capture -o few.data --samples 300 --depth 9 --pids 12
 	for file in few.data perf.data "$captures/finished.data" "$captures/live.data"; do

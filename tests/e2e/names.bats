@@ -44,6 +44,7 @@ left_but() {
 	left_but '(inner_label|\[unknown\])\|outer' '\[unknown\]\|z_first' '_D3.*\|std\.stdio.*'
 }
 
+# bats test_tags=long
 @test "C++, and a static program" {
 	compare 1 "$fixtures/names" "$fixtures/plt-static"
 	[ "$(wc -l <places.perf)" -gt 300000 ]

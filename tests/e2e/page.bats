@@ -40,6 +40,7 @@ agrees() {
 	agrees x.data 10 6 --pid 1003,1004
 }
 
+# bats test_tags=long
 @test "waits and their wakers, of all kinds and with stacks of some, have the microseconds, times and places of ebprec report" {
 	need_node
 	for story in offcpu wall sched sched-reused; do

@@ -97,6 +97,7 @@ report() {
 	ebprec info injected.data | grep -qx 'SAMPLE  *3000'
 }
 
+# bats test_tags=long
 @test "a slice prints the same as --time of the complete capture" {
 	cd "$BATS_FILE_TMPDIR" || return
 	for name in $(<kinds); do

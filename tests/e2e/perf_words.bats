@@ -11,6 +11,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
+# bats test_tags=long
 @test "each option of perf's commands works here, or one line names what does" {
 	bash "$BATS_TEST_DIRNAME/perf_words.bash" <"$BATS_TEST_DIRNAME/perf_options"
 }

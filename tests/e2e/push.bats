@@ -194,6 +194,7 @@ has_all() {
 	same 3 "$(stored '*samples' | wc -l)"
 }
 
+# bats test_tags=long
 @test "a disk that is full is waited for, and printed once: each sample once" {
 	need_root
 	mkdir state captures

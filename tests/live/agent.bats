@@ -30,6 +30,7 @@ gone() {
 	[ ! -d "/proc/$1" ] || [ "$(pick_fields 1 State: 2 <"/proc/$1/status")" = Z ]
 }
 
+# bats test_tags=long
 @test "killed at any moment, an agent leaves complete captures that queries answer from, and no process" {
 	shares 600 &
 	busy=$!

@@ -18,6 +18,7 @@ setup_file() {
 	}
 }
 
+# bats test_tags=long
 @test "where perf's copies of 64 KB hold a stack, the walk found the same one" {
 	local ours counts
 	cd "$BATS_FILE_TMPDIR"

@@ -25,6 +25,7 @@ tenths_of() {
 		jq '. / 1e8 | round'
 }
 
+# bats test_tags=long
 @test "each service has its budget, however many cgroups and programs it has, and weights are the CPU time" {
 	need_bpf
 	cd "$BATS_TEST_TMPDIR"

@@ -24,6 +24,7 @@ load_of_all_kinds() {
 		./mine 0.4; perl -e "for (1..3e5) { \$h{\$_} = \$_ }"; xz -0c /bin/bash | md5sum; ls -lR /etc >/dev/null' >/dev/null
 }
 
+# bats test_tags=long
 @test "a bundled capture alone gives the same folded stacks and functions" {
 	load_of_all_kinds
 	ebprec report --folded -i x.data >home.folded 2>/dev/null
@@ -110,6 +111,7 @@ own_builds() {
 	same "$(stat -c %s mine)" "$(stat -c %s other.o)"
 }
 
+# bats test_tags=long
 @test "record --bundle has the names of a program that is replaced while it is recorded" {
 	for id in with without; do
 		own_builds $id

@@ -93,6 +93,7 @@ chains() {
 		fail "$(diff "$BATS_TEST_TMPDIR/perf.txt" "$BATS_TEST_TMPDIR/ours.txt" | cut -c1-2000)"
 }
 
+# bats test_tags=long
 @test "a program that was built again: stacks are unwound by the copy in perf's cache, or the reason is the file" {
 	mkdir again
 	cp deep.c again/

@@ -12,6 +12,7 @@ setup() {
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 }
 
+# bats test_tags=long
 @test "a disk that fails ends the recording, and the rest counts as lost" {
 	storm 300 60 >/dev/null 2>&1 3>&- &
 	load=$!
@@ -83,6 +84,7 @@ setup() {
 # stubborn - a command that ignores SIGTERM; its pid is in the file pid
 stubborn=$BATS_TEST_DIRNAME/stubborn.pl
 
+# bats test_tags=long
 @test "a command that ignores SIGTERM is killed 5 s after it, when the capture is complete" {
 	status=0
 	timeout -s KILL 60 ebprec-record -a -d 1 -q -o r.data perl "$stubborn" 2>err 3>&- || status=$?

@@ -89,6 +89,7 @@ in_shop() {
 	done
 }
 
+# bats test_tags=long
 @test "record prints when it ends, and how to end it" {
 	ends_by() {
 		local want=$1
@@ -305,6 +306,7 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 	run ! grep -E "\.new-|/tmp/[^ ]*ebprec[^ ]*\.data|memfd:|\(deleted\)" process
 }
 
+# bats test_tags=long
 @test "scripts/try leaves a flame graph and a page with the functions that ran" {
 	tree=$(cd "$BATS_TEST_DIRNAME/../.." && pwd)
 	O=$BUILD "$tree/scripts/try" 2 >printed 2>&1 || fail "$(cat printed)"

@@ -96,6 +96,7 @@ compare() {
 	grep -q 'prog.*version' err
 }
 
+# bats test_tags=long
 @test "--comm, --tid, --cpu and --time leave the samples that perf leaves" {
 	# A short one: perf asks each sample of the machine for its symbols, ten times.
 	record p.data -a -g -- sh -c 'shares 0.2; python3 -c "for i in range(1000000): pass"; sleep 0.2'
@@ -119,6 +120,7 @@ compare() {
 	same "$(lines --time "$from,")" "$(count --time "$from,")"
 }
 
+# bats test_tags=long
 @test "with several events the first with samples is shown, and a note names it" {
 	export -f load_
 	record p.data -g -e page-faults -- bash -c load_
@@ -137,6 +139,7 @@ compare() {
 }
 
 # So many samples are counted by the parts of code that have one name, and few by address.
+# bats test_tags=long
 @test "a recording repeated to 300000 samples has its sums, multiplied" {
 	export -f load_
 	need_bpf

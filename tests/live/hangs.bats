@@ -8,6 +8,7 @@
 load ../lib/helper
 load ../lib/hangs
 
+# bats test_tags=long
 @test "the recorder waits milliseconds for a file that is mapped while it records and does not answer" {
 	hanging map far/program
 	shares 600 >/dev/null 3>&- &
@@ -27,6 +28,7 @@ load ../lib/hangs
 	[ "$(samples_of r.data computes)" -gt 100 ] || fail "its threads were not sampled"
 }
 
+# bats test_tags=long
 @test "a process whose mmap lock is held is sampled, counted, and not waited for" {
 	hanging lock far/program
 	now_hangs
@@ -69,6 +71,7 @@ load ../lib/hangs
 
 # The kernel waits for that process before it sets the probes of a file that it maps.  No process of the machine can fork
 # meanwhile, so nothing here does, until it goes on.
+# bats test_tags=long
 @test "a process that maps a program with marks and holds its mmap lock does not stop the recording" {
 	hanging lock far/program
 	now_hangs
@@ -95,6 +98,7 @@ load ../lib/hangs
 }
 
 # Before it removes the probes of a file, too, the kernel waits so.
+# bats test_tags=long
 @test "a capture is finished while a process with probes holds its mmap lock" {
 	hanging lock far/program
 	mkfifo never

@@ -121,6 +121,7 @@ shortest_end_ms() {
 	echo "$shortest"
 }
 
+# bats test_tags=long
 @test "probes end together, not one after the other" {
 	need_uprobe_links
 	set -- "$BUILD/ebprec-record" -a --with heap --heap-lib libc.so.6
@@ -129,6 +130,7 @@ shortest_end_ms() {
 	[ $((together * 3)) -lt "$alone" ] || fail "$together ms, $alone as perf events"
 }
 
+# bats test_tags=long
 @test "where uprobes are perf events, the same memory is held" {
 	before_uprobe_links ebprec record -q --with heap --sample-bytes 1 -o e.data -- leaks >truth
 	near 503 "$(field e.data heap_held "comm=leaks,kind=calloc" held)" "$(account e.data lost interrupted)"

@@ -95,6 +95,7 @@ between() {
 }
 
 # Threads that end at one moment, some of them preempted between exit_notify() and their last switch.
+# bats test_tags=long
 @test "exits: of 1200 processes with nine threads sched and the table have each thread once, and what wait4 reports" {
 	ebprec record -aq --with exits,faults --interval 0.5 -o endings.data -- sh -c \
 		"endings 400 & endings 400 & endings 400; wait" >waited

@@ -71,6 +71,7 @@ leaves() {
 	awk -f "$BATS_TEST_DIRNAME/js_leaves.awk" | sort -rn
 }
 
+# bats test_tags=long
 @test "a jitdump's functions have the samples that perf inject --jit gives them" {
 	command -v node >/dev/null || skip "needs node"
 	need_perf
@@ -154,6 +155,7 @@ leaves() {
 	same "" "$(cut -d' ' -f1 reads | sort -u | comm -23 - allowed)"
 }
 
+# bats test_tags=long
 @test "java's functions have names when java writes its map at its exit" {
 	java -version 2>&1 | grep -q '"17' || skip "needs java 17"
 	command -v javac >/dev/null || skip "needs javac"
@@ -175,6 +177,7 @@ leaves() {
 	hot '^java|^C[12]_Comp'
 }
 
+# bats test_tags=long
 @test "a map that is no regular file, or not owned by the process's user, is not read" {
 	command -v node >/dev/null || skip "needs node"
 	# shellcheck disable=SC2016 # for the inner shell

@@ -41,6 +41,7 @@ compile_shares() {
 	javac Shares.java
 }
 
+# bats test_tags=long
 @test "a made-up JVM with wrong lengths and pointers has no names, and takes no time" {
 	local how
 	for how in good lengths pointers; do
@@ -57,6 +58,7 @@ compile_shares() {
 	done
 }
 
+# bats test_tags=long
 @test "java: methods have their shares of samples and their callers, and waits the methods that waited" {
 	compile_shares
 	ebprec record -q -F 499 -o x.data -- java -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Shares.*' -cp . Shares >truth

@@ -10,6 +10,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
+# bats test_tags=long
 @test "as many intervals as were asked for are printed, each with its tables" {
 	ebprec live counters exits --interval 0.2 --count 2 --json >out.json
 	same 2 "$(jq -s length out.json)"

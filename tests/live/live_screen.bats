@@ -71,6 +71,7 @@ has_modes() {
 	shows '[^-]icanon' && shows '(^| )echo( |$)' && shows '(^| )isig( |$)'
 }
 
+# bats test_tags=long
 @test "shares are the known ones, and those of the capture and the page that s writes; keys and sizes" {
 	spins known
 	begin 80 24 -F 997 -p $!
@@ -118,6 +119,7 @@ has_modes() {
 	same "" "$(find . -maxdepth 1 -name 'ebprec-live-*.??????')"
 }
 
+# bats test_tags=long
 @test "the past is shown again, waits have reasons, hostile names stay text, and SIGKILL leaves a usable terminal" {
 	local first name=$'\e]2;x\a\xc2\x9b1m\xe2\x80\xae'
 	spins first
@@ -171,6 +173,7 @@ has_modes() {
 	same "" "$(find . -maxdepth 1 -name 'ebprec-live-*.??????')"
 }
 
+# bats test_tags=long
 @test "without a terminal a table a second, or a line of JSON" {
 	spins known
 	ebprec live --count 2 --by function -F 997 -p $! >out
@@ -201,6 +204,7 @@ has_modes() {
 	shows '^ [0-9]+ CPUs +[0-9]+% kernel ' || fail "$(shown)"
 }
 
+# bats test_tags=long
 @test "--show wakers has the threads that end waits, and an instrument its events" {
 	pingpong 100000000 >/dev/null 3>&- &
 	ebprec live --count 1 --show wakers --by function --comm pingpong --json >json
@@ -217,6 +221,7 @@ has_modes() {
 	same "2 ebprec: option '--slower' goes with an instrument, not '--show cpu' (see 'ebprec live --help')" "$status $output"
 }
 
+# bats test_tags=long
 @test "lines of JSON are a second each" {
 	spins known
 	ebprec live --count 2 --json >json
@@ -233,6 +238,7 @@ in_group() {
 	await [ -s out ]
 }
 
+# bats test_tags=long
 @test "q right after s: the capture and the page are written before the command ends" {
 	begin 80 24
 	keys s q
@@ -243,6 +249,7 @@ in_group() {
 	has_modes || fail "$(shown)"
 }
 
+# bats test_tags=long
 @test "a signal to all processes of the command ends it as q does, one that ends the recorder is a failure" {
 	for signal in INT TERM HUP; do
 		in_group ebprec live -F 997
@@ -260,6 +267,7 @@ in_group() {
 	same "" "$(find . -maxdepth 1 -name 'ebprec-live-*.??????')"
 }
 
+# bats test_tags=long
 @test "folders of killed commands are removed, and not one that a command in another pid namespace has locked" {
 	mkdir ebprec-live-9999999.locked ebprec-live-9999998.gonexx
 	touch ebprec-live-9999998.gonexx/live.data
@@ -271,6 +279,7 @@ in_group() {
 	[ ! -e ebprec-live-9999998.gonexx ] || fail "it is left over"
 }
 
+# bats test_tags=long
 @test "a recorder with file capabilities ends, too, when the command is killed" {
 	PATH=$PATH:/usr/sbin command -v setcap >/dev/null || skip "needs setcap"
 	mkdir bin private

@@ -115,6 +115,7 @@ locks="global inheriting library heap stack thread file anonymous"
 	[ $((10 * long)) -ge $((9 * all)) ] || fail "$hog: $long of $all ns: $(ebprec metrics futex_holders convoy.data)"
 }
 
+# bats test_tags=long
 @test "locks: a wait that does not end is shown, and a lock whose holds were not seen has no time" {
 	local program never shared
 	cc -O1 -o unreleased "$BATS_TEST_DIRNAME/../lib/fixtures/unreleased.c" -pthread

@@ -38,6 +38,7 @@ run_it() {
 	[ "$(grep -cF ';php::{main} (made_up.php);php::outer (made_up.php);' loop)" -gt 0 ] || fail "$(cat loop err)"
 }
 
+# bats test_tags=long
 @test "with any fault frames have a reason, and no name that is not theirs" {
 	for fault in "text type" "text size" "text place" "code type" "body place" "instruction" "frame flags" "environment place" \
 		"stack" "frame place" "state place" "line" "name" "depth"; do
@@ -53,6 +54,7 @@ run_it() {
 	done
 }
 
+# bats test_tags=long
 @test "a Ruby and a PHP of other versions have no frames, and the recorder gives the reason" {
 	for library in ruby3.2 ruby3.1-small php8.3 php8.2-other php8.2-threads; do
 		ebprec record -F 199 -o x.data -- made_up "$BUILD/tests/lib/fixtures/$library" none 2>notes || true

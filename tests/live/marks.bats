@@ -136,6 +136,7 @@ marker/points dur=0 ns: point 0
 shell/mark dur=0 ns: from the shell' "$(marks_of x.data)"
 }
 
+# bats test_tags=long
 @test "100 000 marks a second from 4 threads: none is lost, none is counted as lost" {
 	# A place for all: on a busy machine the recorder may get no CPU for as long.
 	ebprec record -q -m 64M -o x.data -- marker many 4 25000 100000
@@ -168,6 +169,7 @@ logs/points dur=0 ns: z' "$(marks_of x.data)"
 	refuses ebprec report --between 'log:/disk/' 'logs:/z/' x.data
 }
 
+# bats test_tags=long
 @test "tracepoints, functions and USDT probes are recorded as marks" {
 	ebprec record -q --mark tp:sched:sched_process_exec --mark uprobe:libc.so.6:getpriority -o x.data -- \
 		sh -c 'exec perl -e "getpriority(0, 0) for 1 .. 3"'

@@ -4,6 +4,7 @@
 # A short form of `make check-mixed`, which asks for 99.5 % of more samples.
 load ../lib/helper
 
+# bats test_tags=long
 @test "a mixed load with short processes: 99 % of the stacks are complete" {
 	need_bpf
 	messages=$("$BATS_TEST_DIRNAME/../../scripts/check-mixed.sh" "$BUILD" 3 99) || fail "$messages"

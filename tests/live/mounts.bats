@@ -111,6 +111,7 @@ two_layers() {
 		sed -n 's|.*\[[^@]* @ [^ ]* \(.*\)\]: r-xp .*/merged/opt/app$|\1|p' | uniq >mapped
 }
 
+# bats test_tags=long
 @test "containers one after the other, with other programs under the same numbers: none has another's names" {
 	local n
 	mkdir -p debug/.build-id/11 debug/.build-id/22
@@ -126,6 +127,7 @@ two_layers() {
 	[ ! -s wrong ] || fail "$(cat wrong)"
 }
 
+# bats test_tags=long
 @test "containers one after the other without build-ids: the mappings are distinguished" {
 	touch -r lower upper
 	two_layers lower upper

@@ -41,6 +41,7 @@ records() {
 	wait $recorder
 }
 
+# bats test_tags=long
 @test "a program that moves its code while it is recorded has its names" {
 	ebprec record -q -F 999 -o x.data -- movetext copy 500 >/dev/null
 	its_own x.data
@@ -49,6 +50,7 @@ records() {
 	its_own x.data 100
 }
 
+# bats test_tags=long
 @test "a program that had moved its code before has its names" {
 	movetext copy 20000 >pid.txt &
 	await test -s pid.txt
@@ -64,6 +66,7 @@ records() {
 	its_own x.data
 }
 
+# bats test_tags=long
 @test "a backlog that began after the move has names for the moved code" {
 	movetext copy 20000 >pid.txt &
 	await test -s pid.txt

@@ -63,10 +63,12 @@ complete_stacks() {
 	same "" "$(grep -E ';(sorts|prints|copies)[; ]' folded | grep -vE ';thread;(sorts|prints|copies)[; ]' | head -3)"
 }
 
+# bats test_tags=long
 @test "stacks of a program with musl's shared libc are complete" {
 	complete_stacks
 }
 
+# bats test_tags=long
 @test "stacks of a static program with musl are complete" {
 	complete_stacks -static
 }

@@ -11,6 +11,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
+# bats test_tags=long
 @test "functions of a mixed load have the names that perf has" {
 	# -B: perf 6.1 crashes on the build-ids of some files (assertion failed at build-id.c).
 	# shellcheck disable=SC2016 # for the inner shell

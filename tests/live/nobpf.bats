@@ -206,6 +206,7 @@ shares_are_right() {
 	same '' "$(grep '^shares;.*;' folded || true)"
 }
 
+# bats test_tags=long
 @test "samples that find no space in a ring are counted" {
 	as_unprivileged ./ebprec record -m 128K -F 997 -o x.data -- bash -c './lean 2 >printed; times' >used 2>err 3>&- &
 	recorder=$(child $! ebprec-record)
@@ -269,6 +270,7 @@ has_many() {
 	[ ! -e x.data ] || fail "left a file"
 }
 
+# bats test_tags=long
 @test "processes that end within a period: a user gets a note, root sees them" {
 	cat >storm <<-'EOF'
 		i=0
@@ -324,6 +326,7 @@ has_many() {
 	shares_are_right x.data lean
 }
 
+# bats test_tags=long
 @test "rings are emptied while the table of a large program is made" {
 	command -v node >/dev/null || skip "needs node"
 	export EBPREC_TABLE_CACHE=$PWD/none

@@ -41,6 +41,7 @@ setup() {
 		grep -vE '^js::((more|less|nameless|nameless<) |\(anonymous at [0-9:]+\) )' | sort -u)"
 }
 
+# bats test_tags=long
 @test "node: functions have the lines and columns that its own profiler gives them" {
 	# Characters of one unit, and of two, stand before them.
 	{
@@ -79,6 +80,7 @@ setup() {
 	[ "$(grep -c 'JS:.*burn\|LazyCompile:.*burn' out)" -gt 0 ] || fail "$(tail -3 out)"
 }
 
+# bats test_tags=long
 @test "a made-up stack of signals does not make samples costly where V8's code is looked for" {
 	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
 	ebprec record -q -F 99 -o x.data -- hostile_v8 2 || true # it ends by SIGALRM

@@ -141,6 +141,7 @@ samples() {
 	jq -e '.process.samples > 0 and .process.samples == ([.threads[].samples] | add)' process.json
 }
 
+# bats test_tags=long
 @test "merged captures are the sum of their stacks, and perf reads them" {
 	shares 1.5 >printed &
 	ebprec record -q -a -F 499 -o first.data -- shares 0.8 >printed1 &
@@ -160,6 +161,7 @@ samples() {
 		"$(perf script -i merged.data -F event 2>/dev/null | grep -c cpu-clock)"
 }
 
+# bats test_tags=long
 @test "source lines are perf's" {
 	perf record -q -e cpu-clock -F 997 -g -o lines.data twolines 1 >/dev/null 2>&1
 	perf report -i lines.data --no-children --sort srcline --stdio -g none 2>/dev/null |
@@ -180,6 +182,7 @@ samples() {
 	contains "$(ebprec report -q --lines --inline -i lines.data)" "turn "
 }
 
+# bats test_tags=long
 @test "annotate: each instruction of each function has the samples of perf annotate" {
 	for name in ours plain packed; do
 		ebprec report -q --sort symbol --csv --dso '/shares$' -i $name.data | tr -d '\r' |

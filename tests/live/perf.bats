@@ -73,6 +73,7 @@ equal() {
 	grep -q '^sched:sched_switch' capture
 }
 
+# bats test_tags=long
 @test "inject, diff, header-only and script -D end with 0" {
 	perf inject -b -i live.data -o injected.data
 	perf_prints live.data script >capture
@@ -89,6 +90,7 @@ equal() {
 	perf diff live.data raw.data >out 2>err || fail "perf diff: $? $(head -3 err)"
 }
 
+# bats test_tags=long
 @test "a slice prints the same as --time of the complete capture" {
 	perf script -i live.data -F time --ns 2>/dev/null | tr -d ' :' | sort -n >times.txt
 	count=$(wc -l <times.txt)
@@ -123,6 +125,7 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 	same "1 2" "$(jq -r '"\(.schema) \(.events[] | select(.name == "ebprec:mark").samples)"' info.json)"
 }
 
+# bats test_tags=long
 @test "records that the kernel stretches beside another recorder are corrected" {
 	perf record -a -q -e cpu-clock -o other.data sh -c ': >other; sleep 60' >/dev/null 2>&1 3>&- &
 	other=$!
@@ -145,6 +148,7 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 }
 
 # attr.build_id in one listener makes the kernel mark everybody's MMAP2 records: we must not set it.
+# bats test_tags=long
 @test "a file of perf without stacks: report --waits gives the reason, and what to record" {
 	perf record -q -a -e sched:sched_switch,sched:sched_wakeup -o bare.data -- sh -c 'sleep 0.1; sleep 0.1'
 	run --separate-stderr ebprec report --waits bare.data
@@ -162,6 +166,7 @@ ebprec ebprec:mark: grüppe/n dur=0 ns: it'\''s "second"' "$(cat marks)"
 	grep -q '^sh,child,sleep,' stacks.csv || fail "$(grep ^sh, stacks.csv)"
 }
 
+# bats test_tags=long
 @test "perf record beside us has its own mappings, untouched" {
 	perf record -q -B -e cpu-clock -F 99 -a -o beside.data -- \
 		sh -c ': >beside; until [ -e enough ]; do sleep 0.1; done' 2>beside.err 3>&- &

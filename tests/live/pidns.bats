@@ -117,6 +117,7 @@ namespace_ids() {
 	pick_fields 1 NSpid: 2 NF <"/proc/$(pgrep -x "$1" | head -n 1)/status"
 }
 
+# bats test_tags=long
 @test "inside a pid namespace: the host's ids are recorded, of old and new processes" {
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/early"
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/late"
@@ -141,6 +142,7 @@ all_complete() {
 		stacks_match '^[a-z]+;_start;.*;main;outer;inner;share_[a-z]*;burn_[a-z]*[; ]' 95 "$3" "^$2;"
 }
 
+# bats test_tags=long
 @test "inside a pid namespace in a pid namespace: its programs have names, and the outer one's are foreign" {
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/outer"
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/inner"
@@ -154,6 +156,7 @@ all_complete() {
 	[ "${pid:-21}" -le 20 ] || fail "pid $pid"
 }
 
+# bats test_tags=long
 @test "inside a pid namespace: COMMAND and all that it starts are recorded" {
 	cd "$BATS_TEST_TMPDIR" || return
 	inside ebprec record -F 1999 -o x.data -- sh -c 'shares 1 >/dev/null; unshare --pid --fork shares 1 >/dev/null' 2>err
@@ -162,6 +165,7 @@ all_complete() {
 	same 0 "$(account x.data foreign_samples)"
 }
 
+# bats test_tags=long
 @test "inside a pid namespace: -p takes the id that ps shows there" {
 	cd "$BATS_TEST_TMPDIR" || return
 	inside sh -c 'shares 60 >/dev/null & shares 60 >other & ebprec record -q -F 1999 -d 2 -o x.data -p $!; kill $!' 3>&- 2>err
@@ -169,6 +173,7 @@ all_complete() {
 	same 1 "$(ebprec sched --comm shares x.data 2>/dev/null | grep -c '^shares ')"
 }
 
+# bats test_tags=long
 @test "inside a pid namespace without BPF: names and complete stacks, foreign processes as one" {
 	cp "$BUILD/tests/live/shares" "$BATS_TEST_TMPDIR/stranger"
 	cd "$BATS_TEST_TMPDIR" || return

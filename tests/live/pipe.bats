@@ -12,6 +12,7 @@ setup() {
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 }
 
+# bats test_tags=long
 @test "a capture written to a pipe is read by perf as a pipe, and by ebprec as a capture" {
 	ebprec record -a -F 499 -q -o - -- sh -c 'echo output; shares 1 >/dev/null' 2>err 3>&- | cat >p
 	# The command's output is not in it.

@@ -60,6 +60,7 @@ need_python() {
 	[ -n "$list" ] || skip "needs a CPython of 3.8 to 3.13"
 }
 
+# bats test_tags=long
 @test "each CPython: stacks of CPU samples, in garbage collections and in imports are those that the program has" {
 	need_python
 	for kind in calls collections imports; do
@@ -72,6 +73,7 @@ need_python() {
 	done
 }
 
+# bats test_tags=long
 @test "each CPython: code that runs while the interpreter starts and ends has the stack that it reports" {
 	need_python
 	cp "${stacks%/*}/phases.py" sitecustomize.py
@@ -89,6 +91,7 @@ need_python() {
 	done
 }
 
+# bats test_tags=long
 @test "each CPython: samples of its start and end have functions that there are, or a reason" {
 	need_python
 	# The first one is there when its interpreter gets known.
@@ -109,6 +112,7 @@ need_python() {
 	done
 }
 
+# bats test_tags=long
 @test "threads that wait for the GIL and sleep have their stacks, too" {
 	need_python
 	list=${list%%$'\n'*}
@@ -116,6 +120,7 @@ need_python() {
 	held_to_truth "$list" 1 --off-cpu
 }
 
+# bats test_tags=long
 @test "processes of milliseconds have frames from their start on, where their interpreter is known" {
 	# The system's program is the interpreter itself, and found at once; the other one has it in a library, which
 	# takes a sample or two, and on a busy machine more.
@@ -151,6 +156,7 @@ alone() {
 	done | part_of_weight py:: _PyEval_EvalFrameDefault
 }
 
+# bats test_tags=long
 @test "a program of milliseconds that is recorded alone has frames from its start on" {
 	list=$(pythons | sed -n '1p;$p')
 	[ -n "$list" ] || skip "needs a CPython of 3.8 to 3.13"
@@ -173,6 +179,7 @@ alone() {
 	done
 }
 
+# bats test_tags=long
 @test "a program that CPython is linked into has frames, stripped, too, and around C that calls back" {
 	config=$(/usr/bin/python3 -c 'import sysconfig as s; print(s.get_config_var("LIBPL"), s.get_config_var("LIBRARY"))' 2>/dev/null) || true
 	archive=${config/ //}
@@ -188,6 +195,7 @@ alone() {
 	done
 }
 
+# bats test_tags=long
 @test "a frozen program has frames: a module in C, and a zipapp" {
 	config=$(/usr/bin/python3 -c 'import sysconfig as s; print(s.get_config_var("LIBPL"), s.get_config_var("LIBRARY"))' 2>/dev/null) || true
 	archive=${config/ //}
@@ -225,6 +233,7 @@ depths() {
 	awk -f "$BATS_TEST_DIRNAME/usual_depth.awk" "$1"
 }
 
+# bats test_tags=long
 @test "a recursion of 300 is complete, one of 5,000 has its innermost frames, and the missing ones are counted" {
 	need_python
 	python=${list%%$'\n'*}
@@ -280,6 +289,7 @@ depths() {
 	contains "$(ebprec report x.data 2>&1)" "the process makes more code than the recorder holds of one"
 }
 
+# bats test_tags=long
 @test "wrong offsets of the interpreter give no wrong stack, and the recorder lives" {
 	command -v bpftool >/dev/null || skip "needs bpftool"
 	for python in $(pythons | head -n "${EBPREC_PYTHONS:-1}"); do
@@ -367,6 +377,7 @@ python_frames() {
 	done
 }
 
+# bats test_tags=long
 @test "a thread never has the functions of another one in a second interpreter, and a reason where it has none" {
 	found=
 	# Two ways to share a process: one lock for all interpreters, and since 3.12 one for each.
@@ -496,6 +507,7 @@ through() {
 	awk -f "$BATS_TEST_DIRNAME/functions_on_stacks.awk" "$1" | grep 'libc_start\|_start$\|Py_RunMain\|Py_BytesMain\|python3$' | sort
 }
 
+# bats test_tags=long
 @test "--hide interpreter leaves no frame of it between two functions of Python, and its callers as they were" {
 	need_python
 	python=${list%%$'\n'*}
@@ -535,6 +547,7 @@ through() {
 	[ -z "$(complaints err)" ] || fail "$(cat err)"
 }
 
+# bats test_tags=long
 @test "files of --rotate have the names of their samples" {
 	need_python
 	python=${list%%$'\n'*}

@@ -25,6 +25,7 @@ held_to_truth() {
 		fail "$1: $all samples, $some with frames, off by $worst: $(cat shares err)"
 }
 
+# bats test_tags=long
 @test "functions of a server have the shares of CPU time that it measures, with Flask and Django where they are" {
 	for framework in wsgi flask django; do
 		[ $framework = wsgi ] || "$python" -c "import $framework" 2>/dev/null || continue
@@ -37,6 +38,7 @@ held_to_truth() {
 	grep -qE ',nanosleep,.*,py::wait_for_database \(server.py\)' out || fail "$(cat out)"
 }
 
+# bats test_tags=long
 @test "uwsgi, which CPython is embedded in as a plug-in's library, has them, too" {
 	command -v uwsgi-core >/dev/null && [ -e /usr/lib/uwsgi/plugins/python3_plugin.so ] ||
 		skip "needs uwsgi-plugin-python3"

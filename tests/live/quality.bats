@@ -68,6 +68,7 @@ need_java() {
 
 node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack)"
 
+# bats test_tags=long
 @test "node without names for its code: the share is of samples, the cure is node's" {
 	command -v node >/dev/null || skip "needs node"
 	# Without BPF no names are read from node's memory.
@@ -82,6 +83,7 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	[ "$(share "$text" "of samples end in //anon")" -lt 5 ] || fail "the cure does not help: $text"
 }
 
+# bats test_tags=long
 @test "node recorded by perf: its file cannot hold the names" {
 	need_perf
 	command -v node >/dev/null || skip "needs node"
@@ -91,6 +93,7 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	contains "$text" "(record with 'ebprec record', perf's files hold no such names; $node_cure"
 }
 
+# bats test_tags=long
 @test "java in copies of its stacks: both cures are java's, and help" {
 	need_java
 	ebprec record -q -F 997 --without sched --call-graph copy -o java.data -- java -cp . Hot
@@ -125,6 +128,7 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	ebprec report --folded -i python.data 2>/dev/null | grep -q 'py::fib'
 }
 
+# bats test_tags=long
 @test "perf record -g of a program without frame pointers: a note with an advice" {
 	need_perf
 	perf record -q -g -F 997 -o slow.perf -- ./slow

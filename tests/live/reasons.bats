@@ -124,6 +124,7 @@ ends() {
 }
 
 # V8's JIT keeps frame pointers, and its builtins have no tables although they are in a file.
+# bats test_tags=long
 @test "node: stacks go through its code to the beginning of the program" {
 	local option
 	command -v node >/dev/null || skip "needs node"
@@ -143,6 +144,7 @@ ends() {
 }
 
 # Java's JIT keeps frame pointers with an option alone; without it frames are found by the tables of the JVM.
+# bats test_tags=long
 @test "java: stacks are complete with and without frame pointers" {
 	local option
 	command -v javac >/dev/null || skip "needs javac"

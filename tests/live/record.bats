@@ -25,6 +25,7 @@ small_disk() {
 	mount -t tmpfs -o "size=$1" none small
 }
 
+# bats test_tags=long
 @test "time is shared as it was spent: 3:2:1, under the complete chain of calls" {
 	ebprec record -q -F 997 -o shares.data -- shares 3
 	ebprec report --folded -i shares.data 2>/dev/null >folded
@@ -32,6 +33,7 @@ small_disk() {
 	awk -v least=101 -v named=90 -v slack=0.04 -f "$TEST_LIB/shares.awk" folded >&2
 }
 
+# bats test_tags=long
 @test "the rate is the one that was asked for" {
 	# The shell's last line: user and system time of its children.
 	stolen_ms=$(stolen_ms)
@@ -46,6 +48,7 @@ small_disk() {
 		fail "$samples samples in $cpu_ms ms, $stolen_ms stolen"
 }
 
+# bats test_tags=long
 @test "where sampling costs too much, fewer samples are taken, and their periods stand for all" {
 	ebprec record -F 997 -e cpu-clock --max-overhead 0.01 -o dear.data -- shares 3 >/dev/null 2>err
 	grep -q '^ebprec: recording took .*, --max-overhead is 0.01: one of [0-9]* samples is taken' err
@@ -79,6 +82,7 @@ small_disk() {
 	done
 }
 
+# bats test_tags=long
 @test "every switch, wakeup, migration, fork and exit is there, as the kernel's own trace has it" {
 	trace=/sys/kernel/tracing/instances/ebprec-test-$$
 	mkdir "$trace" || fail "no tracing instance"
@@ -128,6 +132,7 @@ small_disk() {
 	done
 }
 
+# bats test_tags=long
 @test "-p takes a process, its threads and its children, and no other" {
 	bash -c 'while :; do for i in 1 2 3; do head -c 1000000 /dev/urandom | md5sum >/dev/null; done; done' 3>&- &
 	pid=$!
@@ -193,6 +198,7 @@ small_disk() {
 		"$(perf script -i lost.data --show-lost-events 2>/dev/null | weight PERF_RECORD_LOST)"
 }
 
+# bats test_tags=long
 @test "a full disk ends the recording, what was recorded stays readable" {
 	small_disk 600k
 	status=0
@@ -235,6 +241,7 @@ calls() {
 		sed -E "s|$PWD\$|folder|; s|$PWD/||; s/r\.data\.[0-9a-f]{12}/r.data/; s/#[0-9]+|r\.data \(deleted\)/r.data/; s/ (0|AT_SYMLINK_FOLLOW)?\$//"
 }
 
+# bats test_tags=long
 @test "an older capture stays until the new one replaces it, and the new one is on the disk at the end" {
 	for how in "" "--ring 10s" "--rotate 10s"; do
 		rm -f r.data*
@@ -280,6 +287,7 @@ calls() {
 	same 'x.data x.data.old' "$(echo x.data*)"
 }
 
+# bats test_tags=long
 @test "a script whose interpreter is missing: the capture of before has its name" {
 	printf '#!/nonexistent\n' >script
 	chmod +x script
@@ -299,6 +307,7 @@ calls() {
 	done
 }
 
+# bats test_tags=long
 @test "the command starts when the capture has its name" {
 	for _ in 1 2; do
 		strace -f -qq -e trace=execve,renameat -e signal=none -o trace \

@@ -34,6 +34,7 @@ KILLS=${EBPREC_KILLS:-3}
 	ebprec report -q r.data
 }
 
+# bats test_tags=long
 @test "a recording killed at a random moment is readable, and complete after recover" {
 	RANDOM=$$
 	for i in $(seq "$KILLS"); do

@@ -138,6 +138,7 @@ has() {
 	has CapEff main $reading syslog
 }
 
+# bats test_tags=long
 @test "programs that start afterwards are recorded completely: another user's, deleted and replaced" {
 	started x.data -a -F 997 -d 3
 	mkdir -m 700 closed
@@ -192,6 +193,7 @@ helper() {
 	contains "$(perf buildid-list -i x.data)" "$id $PWD/theirs"
 }
 
+# bats test_tags=long
 @test "functions and probes that the user names are looked for by that helper, not by root" {
 	cp "$(command -v ownheap)" theirs
 	cp "$(command -v probes)" theirs-too
@@ -273,6 +275,7 @@ spin() {
 	./"$1" 1 >printed
 }
 
+# bats test_tags=long
 @test "a reader that is killed costs a table, not the recording, and the account counts it" {
 	started x.data -a -F 997 --table-cache none 2>err
 	# It waits for a question: one that is killed behind an answer, before it is ready again, costs no file.
@@ -350,6 +353,7 @@ spin() {
 	ebprec info x.data | grep -qx '  state *finished'
 }
 
+# bats test_tags=long
 @test "the user of sudo owns the file, also the next ones and the bundled one" {
 	export SUDO_UID=65534 SUDO_GID=65534
 	# That user makes the page, and may have no way to the tree.

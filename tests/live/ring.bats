@@ -12,6 +12,7 @@ setup() {
 	export HOME=$PWD PERF_BUILDID_DIR=$PWD/debug
 }
 
+# bats test_tags=long
 @test "a program that ran before the backlog began has its names in it" {
 	shares 600 >/dev/null 3>&- &
 	early=$!
@@ -60,6 +61,7 @@ setup() {
 	same 1 "$(account r.data.1 segment number)"
 }
 
+# bats test_tags=long
 @test "rotated files are complete, begin where the last one ended, and old ones are removed" {
 	shares 600 >/dev/null 3>&- &
 	early=$!
@@ -84,6 +86,7 @@ setup() {
 	same rotated "$(account "r.data.$((last - 1))" ended)"
 }
 
+# bats test_tags=long
 @test "a size limit ends the recording, and the capture is about that size" {
 	storm 300 20 >/dev/null 2>&1 3>&- &
 	load=$!

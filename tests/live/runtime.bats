@@ -48,6 +48,7 @@ ran() {
 	done
 }
 
+# bats test_tags=long
 @test "run times are recorded once a second, and at the end for threads that never leave the CPU" {
 	ebprec record -q -o x.data -- cputime 2500 >out
 	sort out >truth

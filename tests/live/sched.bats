@@ -186,6 +186,7 @@ row() {
 	[ "$ns" -ge 900000000 ] || fail "$ns" # from the first event on
 }
 
+# bats test_tags=long
 @test "record -p: the wait that was under way at the start is left out by its time, which is part of the duration" {
 	perl -e 'sleep 3; select(undef, undef, undef, 0.4)' &
 	local pid=$! ns

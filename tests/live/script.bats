@@ -83,6 +83,7 @@ cmp_lines() {
 	both flat.data -F comm,ip,sym,symoff,dso
 }
 
+# bats test_tags=long
 @test "slices of time are perf's" {
 	for file in ours quiet plain flat; do
 		# Between samples, wherever they are: a busy machine leaves holes.

@@ -66,6 +66,7 @@ has_tenths() {
 	fi
 }
 
+# bats test_tags=long
 @test "unit: processes of it and below it are recorded, before, during and as it starts again" {
 	cp "$BUILD/tests/live/shares" inside
 	cp inside below && cp inside again && cp inside outside
@@ -107,6 +108,7 @@ has_tenths() {
 	contains "$(ebprec report -q --folded --comm shares x.data)" "share_three;burn_three"
 }
 
+# bats test_tags=long
 @test "cgroup: a process is recorded from when it moves there until it moves away" {
 	make_group "$unit"
 	shares 3 &
@@ -124,6 +126,7 @@ has_tenths() {
 	contains "$(ebprec report -q --folded x.data)" "share_three;burn_three"
 }
 
+# bats test_tags=long
 @test "comm: a process is recorded while it runs a program of that name, or has named a thread so" {
 	cp "$BUILD/tests/live/shares" chosen
 	cp chosen other

@@ -25,6 +25,7 @@ while message != b"STOPPING=1":
     print(message.decode())' "$1"
 }
 
+# bats test_tags=long
 @test "a manager gets one readiness, signs of life, and one message at the end" {
 	manager socket >messages 3>&- &
 	local listener=$!

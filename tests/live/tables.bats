@@ -48,6 +48,7 @@ stands() {
 	fail "$* does not stand"
 }
 
+# bats test_tags=long
 @test "with one megabyte for tables, code without space is reported" {
 	# A compiler's table alone is larger.
 	printf '#include <%s.h>\n' stdio stdlib string math time >a.c
@@ -96,6 +97,7 @@ damage() {
 	done
 }
 
+# bats test_tags=long
 @test "files that are truncated and replaced while they are mapped do not stop the recorder" {
 	{
 		for i in $(seq 30); do
@@ -175,6 +177,7 @@ makes_room() {
 	ebprec report --folded --last 200ms --comm rows-busy -i late.data >folded.txt 2>/dev/null
 }
 
+# bats test_tags=long
 @test "unused tables are removed when others need the space" {
 	local stack='_start;.*main;rows_outer;rows_inner'
 	cc -O2 -fomit-frame-pointer -DROWS=100000 -o rows-idle "$BATS_TEST_DIRNAME/../lib/fixtures/rows.c"
@@ -189,6 +192,7 @@ makes_room() {
 }
 
 # With STORM_SECONDS=10: make storm.
+# bats test_tags=long
 @test "a thousand programs a second" {
 	ebprec record -q -a -F 499 -o storm.data -- storm 1000 "${STORM_SECONDS:-2}" >started
 	adds_up storm.data

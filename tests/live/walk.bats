@@ -107,6 +107,7 @@ begins_right() {
 	agrees
 }
 
+# bats test_tags=long
 @test "a recursion of 2000 frames is truncated behind 256, with the reason" {
 	stand ./stand deep 2000
 	agrees 256
@@ -228,6 +229,7 @@ begins_right() {
 		fail "broken elsewhere than in $start-$end"
 }
 
+# bats test_tags=long
 @test "stacks from copies are the same, and without tables have only the leaf" {
 	stand ./stand deep 40
 	record --call-graph copy,8192

@@ -248,7 +248,7 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 	ebprec report --annotate add_prices >lines 2>err || fail "$(cat err)"
 	share=$(sed -n 's/^ *\([0-9]*\)\.[0-9]*% .* sum += price .*/\1/p' lines)
 	[ "${share:-0}" -ge 30 ] || fail "$(cat lines err)"
-	# What a CPU waits for may have its samples at the instruction behind it.
+	# A sample may be at the instruction after the one that the CPU waits for.
 	ebprec report --annotate add_prices --asm 2>err | grep -A 1 -E ' divq? +%' | grep -qE '^ +[0-9.]+% ' ||
 		fail "$(ebprec report --annotate add_prices --asm)"
 	ebprec bundle --lines -o bundled.data 2>err

@@ -173,7 +173,7 @@ alone() {
 		for command in "$python -S -E short.py" ./script; do
 			# shellcheck disable=SC2086 # words
 			read -r some all < <(alone "$cache" $command)
-			# Of 25 samples of a run those of the first milliseconds may be taken before its interpreter is read.
+			# Samples of the first milliseconds, of 25 in a run, may come before the interpreter is read.
 			[ "$all" -gt 50 ] && [ $((some * 100)) -ge $((all * 75)) ] || fail "$command: $some of $all"
 		done
 	done

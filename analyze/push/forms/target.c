@@ -13,11 +13,6 @@ static const struct push_form *const forms[] = {
 	&push_prometheus, &push_pushgateway, &push_json,
 };
 
-const struct push_form *push_form_at(size_t i)
-{
-	return i < sizeof(forms) / sizeof(forms[0]) ? forms[i] : NULL;
-}
-
 int push_target_request(const struct push_target *t, const struct push_batch *b, size_t part,
 			struct push_request *out)
 {

@@ -67,8 +67,6 @@ struct push_form {
 /* The request that sends a part, all zero before; body: of the batch.  -ENOMEM. */
 int push_target_request(const struct push_target *t, const struct push_batch *b, size_t part,
 			struct push_request *out);
-/* The forms; NULL behind the last. */
-const struct push_form *push_form_at(size_t i);
 
 /*
  * Whether an address, of a server or a proxy, has a password before its host, or a value in its query whose name is that of a

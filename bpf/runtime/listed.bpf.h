@@ -384,19 +384,6 @@ static long listed_frame(__u32 index, void *ctx)
 
 /* ---- the state ---- */
 
-/* Where the C library has this thread's variable; 0: not known. */
-static __always_inline __u64 listed_of_thread(const struct runtime_state *s,
-					      const struct runtime_desc *d)
-{
-	__u64 tp = runtime_thread_pointer(), module = runtime_word(s->base + d->tls_module), block;
-
-	if (!module || module >> 16)
-		return 0;
-	block = runtime_word(runtime_word(tp + (UNWIND_HERE == UNWIND_AARCH64 ? 0 : 8)) +
-			     16 * module);
-	return block && block + 1 ? block + d->tls_offset : 0;
-}
-
 /* Finds the innermost frame. */
 __attribute__((noinline)) int runtime_listed_find(void)
 {
@@ -416,7 +403,7 @@ __attribute__((noinline)) int runtime_listed_find(void)
 		s->at = runtime_word(d->state + s->base + d->listed.state_frame);
 		return 0;
 	}
-	state = listed_of_thread(s, d);
+	state = runtime_thread_variable(s, d);
 	state = state ? runtime_word(state) : 0;
 	if (!state || bpf_probe_read_user(stack, sizeof(stack), (const void *)state) || !stack[0])
 		return 0;

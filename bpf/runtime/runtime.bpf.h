@@ -271,6 +271,22 @@ static __always_inline __u64 runtime_thread_pointer(void)
 	return thread_pointer((void *)bpf_get_current_task_btf());
 }
 
+/* Where the C library has this thread's variable of the description; 0: not known. */
+static __always_inline __u64 runtime_thread_variable(const struct runtime_state *s,
+						     const struct runtime_desc *d)
+{
+	__u64 tp = runtime_thread_pointer(), module, block;
+
+	if (!d->tls_module)
+		return tp + d->tls_offset;
+	module = runtime_word(s->base + d->tls_module);
+	if (!module || module >> 16)
+		return 0;
+	block = runtime_word(runtime_word(tp + (UNWIND_HERE == UNWIND_AARCH64 ? 0 : 8)) +
+			     16 * module);
+	return block && block + 1 ? block + d->tls_offset : 0;
+}
+
 /* Fills in what is the same for all code of the current process. */
 static __always_inline void runtime_set_process(struct runtime_code_key *key)
 {

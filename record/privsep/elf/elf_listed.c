@@ -4,13 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "format/unwind/arch.h"
 #include "record/privsep/elf/elf_loop.h"
 #include "record/privsep/elf/elf_names.h"
 
-#define RELOC_STEP     1024u
-#define RELOCS_MAX     (1u << 20)
-#define TLS_MODULE     (UNWIND_HERE == UNWIND_AARCH64 ? R_AARCH64_TLS_DTPMOD : R_X86_64_DTPMOD64)
 #define CORE_BYTES_MIN 4096        /* of vm_exec_core(): Debian's has 17,527 */
 #define TEXTS_MAX      (32u << 20) /* of .rodata: Debian's PHP has 2 MiB */
 #define ENGINE         "Zend Engine v"
@@ -85,32 +81,6 @@ static uint32_t version_of(const char *text)
 
 enum ruby_name { RUBY_STATE, RUBY_LOOP, RUBY_VERSION, RUBY_NAMES };
 
-/* Where the dynamic linker puts the number of the module of this variable; 0: nowhere. */
-static uint64_t find_module(const struct elf_parts *parts, uint32_t symbol)
-{
-	const Elf64_Shdr *table = elf_parts_section(parts, ".rela.dyn");
-	uint64_t count = table && table->sh_entsize == sizeof(Elf64_Rela)
-				 ? table->sh_size / sizeof(Elf64_Rela)
-				 : 0;
-	Elf64_Rela relocs[RELOC_STEP];
-
-	count = count < RELOCS_MAX ? count : RELOCS_MAX;
-	for (uint64_t at = 0; at < count; at += RELOC_STEP) {
-		size_t want = count - at < RELOC_STEP ? count - at : RELOC_STEP, have;
-
-		have = source_read(parts->file, table->sh_offset + at * sizeof(relocs[0]), relocs,
-				   want * sizeof(relocs[0])) /
-		       sizeof(relocs[0]);
-		for (size_t i = 0; i < have; i++)
-			if (ELF64_R_SYM(relocs[i].r_info) == symbol &&
-			    ELF64_R_TYPE(relocs[i].r_info) == TLS_MODULE)
-				return relocs[i].r_offset;
-		if (have != want)
-			break;
-	}
-	return 0;
-}
-
 /* vm_exec() calls vm_exec_core(), which is no name in a stripped library. */
 static void find_ruby(const struct elf_parts *parts, struct elf_runtime *out)
 {
@@ -138,11 +108,10 @@ static void find_ruby(const struct elf_parts *parts, struct elf_runtime *out)
 		return;
 	out->desc.eval[0] = elf_loop_callee(parts, outer);
 	out->desc.is_nested = 1;
-	out->desc.tls_offset = names[RUBY_STATE].addr;
-	out->desc.tls_module = find_module(parts, names[RUBY_STATE].index);
 	out->desc.listed = ruby_3_1;
 	out->state = ELF_RUNTIME_LAYOUT;
-	if (out->desc.eval[0].size_bytes < CORE_BYTES_MIN || !out->desc.tls_module)
+	if (out->desc.eval[0].size_bytes < CORE_BYTES_MIN ||
+	    !elf_names_thread_module(parts, &names[RUBY_STATE], &out->desc))
 		return;
 	out->state = ELF_RUNTIME_UNDERSTOOD;
 	out->desc.kind = RUNTIME_RUBY;

@@ -8,6 +8,12 @@
 #define SYMBOLS_MAX     (4u << 20)  /* of a table; more are not looked at */
 #define TABLES_MAX      4           /* of one kind; a file has one */
 #define STEP_SYMBOLS    1024u
+#define RELOC_STEP      1024u
+#define RELOCS_MAX      (1u << 20)
+#define TLS_MODULE      (UNWIND_HERE == UNWIND_AARCH64 ? R_AARCH64_TLS_DTPMOD : R_X86_64_DTPMOD64)
+#define TLS_BYTES_MAX   (1u << 20)
+#define TLS_ALIGN_MAX   4096u
+#define ARM_THREAD_HEAD 16 /* bytes of the thread's block before the program's variables */
 
 struct texts {
 	char *bytes; /* owned, with a NUL behind the last one */
@@ -75,4 +81,62 @@ void elf_names_find(const struct elf_parts *parts, uint32_t kind, struct elf_nam
 	for (size_t i = 0; i < parts->section_count; i++)
 		if (parts->sections[i].sh_type == kind && seen++ < TABLES_MAX)
 			find_in_table(parts, &parts->sections[i], names, count);
+}
+
+/* ---- variables of threads ---- */
+
+bool elf_names_thread_module(const struct elf_parts *parts, const struct elf_name *variable,
+			     struct runtime_desc *out)
+{
+	const Elf64_Shdr *table = elf_parts_section(parts, ".rela.dyn");
+	uint64_t count = table && table->sh_entsize == sizeof(Elf64_Rela)
+				 ? table->sh_size / sizeof(Elf64_Rela)
+				 : 0;
+	Elf64_Rela relocs[RELOC_STEP];
+
+	count = count < RELOCS_MAX ? count : RELOCS_MAX;
+	for (uint64_t at = 0; at < count; at += RELOC_STEP) {
+		size_t want = count - at < RELOC_STEP ? count - at : RELOC_STEP, have;
+
+		have = source_read(parts->file, table->sh_offset + at * sizeof(relocs[0]), relocs,
+				   want * sizeof(relocs[0])) /
+		       sizeof(relocs[0]);
+		for (size_t i = 0; i < have; i++)
+			if (ELF64_R_SYM(relocs[i].r_info) == variable->index &&
+			    ELF64_R_TYPE(relocs[i].r_info) == TLS_MODULE) {
+				out->tls_module = relocs[i].r_offset;
+				out->tls_offset = variable->addr;
+				return relocs[i].r_offset != 0;
+			}
+		if (have != want)
+			break;
+	}
+	return false;
+}
+
+bool elf_names_thread_fixed(const struct elf_parts *parts, const struct elf_name *variable,
+			    struct runtime_desc *out)
+{
+	const Elf64_Phdr *tls = NULL;
+	bool is_program = false;
+	uint64_t size;
+
+	for (size_t i = 0; i < parts->segment_count; i++) {
+		is_program |= parts->segments[i].p_type == PT_INTERP;
+		if (parts->segments[i].p_type == PT_TLS)
+			tls = &parts->segments[i];
+	}
+	/* The block of a program begins where the alignment lets it: that of another place has not been seen. */
+	if (!is_program || !tls || !tls->p_align || tls->p_align > TLS_ALIGN_MAX ||
+	    tls->p_align & (tls->p_align - 1) || tls->p_vaddr % tls->p_align ||
+	    tls->p_memsz > TLS_BYTES_MAX || variable->addr >= tls->p_memsz)
+		return false;
+	size = (tls->p_memsz + tls->p_align - 1) & ~(tls->p_align - 1);
+	out->tls_module = 0;
+	if (UNWIND_HERE == UNWIND_AARCH64)
+		out->tls_offset = variable->addr +
+				  (tls->p_align > ARM_THREAD_HEAD ? tls->p_align : ARM_THREAD_HEAD);
+	else
+		out->tls_offset = variable->addr - size;
+	return true;
 }

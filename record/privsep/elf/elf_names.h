@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "bpf/runtime_maps.h"
 #include "record/privsep/elf/elf_parts.h"
 
 struct elf_name {
@@ -24,5 +25,14 @@ struct elf_name {
 /* Fills in the names that tables of this kind (SHT_DYNSYM, SHT_SYMTAB) have and that were not found before. */
 void elf_names_find(const struct elf_parts *parts, uint32_t kind, struct elf_name *names,
 		    size_t count);
+
+/* ---- variables of threads, as struct runtime_desc has them ---- */
+
+/* Where the dynamic linker puts the number of the module of this variable, from SHT_DYNSYM; false: nowhere. */
+bool elf_names_thread_module(const struct elf_parts *parts, const struct elf_name *variable,
+			     struct runtime_desc *out);
+/* Where it is when the file is the program itself, whose variables have a fixed place; false: it is none. */
+bool elf_names_thread_fixed(const struct elf_parts *parts, const struct elf_name *variable,
+			    struct runtime_desc *out);
 
 #endif

@@ -208,7 +208,7 @@ $(O)/libunder.a: $(filter-out %/main.o,$(call obj,$(SRCS_analyze) $(SRCS_record)
 $(O)/tests/lib/fixtures/.built: tests/lib/fixtures/build $(wildcard tests/lib/fixtures/*.*) | $(call have,test)
 	$(call show_step,FIXTURE,$(@D))CC='$(if $(CROSS),cc,$(CC))' TARGET='$(if $(CROSS),$(ARCH)-linux-gnu-)' SYSROOT='$(SYSROOT)' $< $(abspath $(@D)) && touch $@
 
-$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python elf_v8 elf_listed elf_jvm)): | $(O)/tests/lib/fixtures/.built
+$(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python elf_v8 elf_listed elf_perl elf_jvm)): | $(O)/tests/lib/fixtures/.built
 
 # What generators of captures look into besides the format.
 $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c analyze/base/arena.c analyze/base/shared_library.c)
@@ -268,7 +268,7 @@ check-waits: all tests $(call have,waits)	## times of threads against the kernel
 check-go: all $(O)/tests/lab/oracle/oracle_go $(O)/tests/lib/gen/chains $(call have,go)	## programs of Go; 20 s; root, BPF
 	$(Q)PATH=$(abspath $(O)/tests/lab/oracle):$$PATH scripts/run-tests.sh $(O) go
 
-check-runtimes: all $(call have,runtimes)	## stacks and lines of Ruby and PHP, against those that the programs print; a minute; root, BPF
+check-runtimes: all $(call have,runtimes)	## stacks and lines of Ruby, PHP and Perl, against those that the programs print; a minute; root, BPF
 	$(Q)scripts/run-tests.sh $(O) runtimes
 
 check-starts: $(O)/tests/lab/oracle/oracle_starts	## functions of stripped files of Debian, against symbols; a minute; the network once

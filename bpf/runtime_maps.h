@@ -42,6 +42,7 @@ enum runtime_kind {
 	RUNTIME_JVM,
 	RUNTIME_RUBY,
 	RUNTIME_PHP,
+	RUNTIME_PERL,
 	RUNTIME_KINDS
 };
 
@@ -163,6 +164,29 @@ struct runtime_listed_offsets {
 	__u16 class_references; /* of PHP: four bytes, 1 or a few */
 };
 
+/* Offsets of Perl's structs, in bytes. */
+struct runtime_perl_offsets {
+	__u16 version; /* 0x0524: 5.36 */
+	/* The interpreter: the operation and the statement that run, and the innermost stack of contexts. */
+	__u16 interp_op, interp_statement, interp_stack;
+	__u16 stack_bytes; /* that have all fields below */
+	__u16 stack_contexts, stack_previous;
+	__u16 stack_last; /* four bytes: the index of the last context, and behind it that of the last there is room for */
+	/* Four bytes: the index of the last context of a sub, an eval or a format, -1: none; and behind it the type. */
+	__u16 stack_last_call;
+	__u16 context_bytes;     /* of one */
+	__u16 context_statement; /* that made it */
+	__u16 context_return;    /* the operation to go on with; 0: the loop ends */
+	__u16 context_outer;     /* four bytes: the index of the one around it; -1: none */
+	__u16 context_code;      /* of a sub; of a file the string with its name is before it */
+	__u16 statement_bytes;   /* that have all fields below */
+	__u16 statement_type, statement_line, statement_file, statement_number;
+	__u16 code_stash, code_name, code_file, code_flags; /* of its body */
+	__u16 glob_name, glob_stash;                        /* of its body */
+	__u16 glob_other; /* of what the glob points to: the glob that has the name */
+	__u16 stash_name, stash_name_count; /* of its body */
+};
+
 /* Code of the interpreter that runs the program, one entry of it a native frame. */
 struct runtime_range {
 	__u64 start, size_bytes;
@@ -170,7 +194,7 @@ struct runtime_range {
 
 struct runtime_desc {
 	__u32 kind;      /* enum runtime_kind */
-	__u32 is_nested; /* eval[1] calls eval[0]: where both are on the stack they are one entry */
+	__u32 is_nested; /* eval[1] calls eval[0]: where both are on the stack they are one entry; not of Perl, whose eval[1] is perl_run() */
 	struct runtime_range eval[RUNTIME_EVAL_RANGES];
 	__u64 state;     /* _PyRuntime; executor_globals; of a JVM its table of structs */
 	__u64 code_type; /* of a JVM: where CodeCache::_heaps is */
@@ -183,8 +207,12 @@ struct runtime_desc {
 		struct runtime_v8_offsets v8;
 		struct runtime_jvm_structs jvm;
 		struct runtime_listed_offsets listed;
+		struct runtime_perl_offsets perl;
 	};
-	/* Ruby's state is a thread's: the word with the number of its module, and its offset in the module's part. */
+	/*
+	 * Ruby's and Perl's state is a thread's: the word with the number of its module, and its offset in the module's part; in a
+	 * program's own file no word, and the offset from where the thread's register points to.
+	 */
 	__u64 tls_module, tls_offset;
 };
 
@@ -230,6 +258,12 @@ struct runtime_early {
  */
 #define RUNTIME_FRAME_BEHIND      (1ULL << 62)
 #define RUNTIME_FRAME_INDEX(word) ((word) >> RUNTIME_FRAME_BITS & 0x3ff)
+/*
+ * Perl: the loop may not be running for this entry, as C code calls it again and again; and, of a sub without an operation to go
+ * on with that such an entry called: it may be a part of that one.
+ */
+#define RUNTIME_FRAME_MAYBE (1ULL << 61)
+#define RUNTIME_FRAME_JOINS (1ULL << 60)
 /* The rest is the offset in the recording's file of interpreted code. */
 #define RUNTIME_FRAME_BITS         44
 #define RUNTIME_INSTR_BITS         20
@@ -244,6 +278,16 @@ struct runtime_text {
 	__u8 is_ascii;
 	__u8 is_utf8; /* and counted in bytes */
 	__u8 zero;
+};
+
+/* Frames of Perl that are in no sub: first_line of their code. */
+enum runtime_perl_frame {
+	RUNTIME_PERL_SUB,
+	RUNTIME_PERL_MAIN,    /* of the program */
+	RUNTIME_PERL_EVAL,    /* of a text */
+	RUNTIME_PERL_REQUIRE, /* of a file */
+	RUNTIME_PERL_BLOCK,   /* that C code calls: of sort, or in a regular expression */
+	RUNTIME_PERL_FRAMES
 };
 
 /* Ruby's lines[]: the index, then the lines. */
@@ -275,6 +319,7 @@ _Static_assert(sizeof(struct runtime_v8_offsets) == 42, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_jvm_structs) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_desc) == 144, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_listed_offsets) == 38, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_perl_offsets) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file) == 32, "bpf/user contract");

@@ -6,6 +6,7 @@
 #include "bpf/lib/unwind.bpf.h"
 #include "bpf/runtime/jvm.bpf.h"
 #include "bpf/runtime/listed.bpf.h"
+#include "bpf/runtime/perl.bpf.h"
 #include "bpf/runtime/python.bpf.h"
 #include "bpf/runtime/v8.bpf.h"
 
@@ -224,6 +225,8 @@ static __always_inline struct runtime_state *runtimes_take(struct walk_state *w)
 		runtime_python_walk(s);
 	} else if (d->kind == RUNTIME_RUBY || d->kind == RUNTIME_PHP) {
 		runtime_listed_walk(s);
+	} else if (d->kind == RUNTIME_PERL) {
+		runtime_perl_walk(s);
 	} else {
 		s->why = RUNTIME_NOT_UNDERSTOOD;
 	}

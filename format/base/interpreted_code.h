@@ -12,12 +12,13 @@
 #define INTERPRETED_CODE_JAVA       "[java]"
 #define INTERPRETED_CODE_RUBY       "[ruby]"
 #define INTERPRETED_CODE_PHP        "[php]"
+#define INTERPRETED_CODE_PERL       "[perl]"
 
 static inline bool interpreted_code_is_file(const char *path)
 {
 	static const char *const paths[] = { INTERPRETED_CODE_PYTHON, INTERPRETED_CODE_JAVASCRIPT,
-					     INTERPRETED_CODE_JAVA, INTERPRETED_CODE_RUBY,
-					     INTERPRETED_CODE_PHP };
+					     INTERPRETED_CODE_JAVA,   INTERPRETED_CODE_RUBY,
+					     INTERPRETED_CODE_PHP,    INTERPRETED_CODE_PERL };
 
 	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++)
 		if (!strcmp(path, paths[i]))

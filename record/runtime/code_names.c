@@ -349,7 +349,42 @@ static char *listed_name(uint32_t kind, const char *name, const char *qualname, 
 	return n < 0 ? NULL : out;
 }
 
-/* Fills in the texts of code of Ruby or PHP. */
+/* The name of a frame of Perl, owned; NULL: it has none, or no memory. */
+static char *perl_name(int32_t kind, const char *name, const char *package, const char *file)
+{
+	static const char *const frames[RUNTIME_PERL_FRAMES] = {
+		[RUNTIME_PERL_MAIN] = "(main)",
+		[RUNTIME_PERL_EVAL] = "(eval)",
+		[RUNTIME_PERL_REQUIRE] = "(require)",
+		[RUNTIME_PERL_BLOCK] = "(block)",
+	};
+	/* Texts are numbered: "(eval 7)". */
+	const char *in = kind == RUNTIME_PERL_EVAL     ? ""
+			 : !strncmp(file, "(eval ", 6) ? "eval"
+						       : short_file(file);
+	const char *open = *in ? " (" : "", *close = *in ? ")" : "";
+	char *out = NULL;
+
+	if (kind < 0 || kind >= RUNTIME_PERL_FRAMES)
+		return NULL;
+	if (kind != RUNTIME_PERL_SUB)
+		return asprintf(&out, "perl::%s%s%s%s", frames[kind], open, in, close) < 0 ? NULL
+											   : out;
+	return asprintf(&out, "perl::%s%s%s%s%s%s", package, *package ? "::" : "", name, open, in,
+			close) < 0
+		       ? NULL
+		       : out;
+}
+
+/* The name of code of Ruby, PHP or Perl. */
+static char *name_by_texts(const struct runtime_code_event *ev, uint32_t kind, const char *name,
+			   const char *qualname, const char *file)
+{
+	return kind == RUNTIME_PERL ? perl_name(ev->first_line, name, qualname, file)
+				    : listed_name(kind, name, qualname, file);
+}
+
+/* Fills in the texts of code of Ruby, PHP or Perl. */
 static int take_listed(struct code_name *n, const struct runtime_code_event *ev, uint32_t kind)
 {
 	char *name = text_of(&ev->name, ev->name_text, sizeof(ev->name_text), false);
@@ -363,7 +398,7 @@ static int take_listed(struct code_name *n, const struct runtime_code_event *ev,
 		if (is_readable(&ev->name, ev->name_text, sizeof(ev->name_text)) &&
 		    is_readable(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
 		    is_readable(&ev->file, ev->file_text, sizeof(ev->file_text)))
-			n->name = listed_name(kind, name, qualname, n->file);
+			n->name = name_by_texts(ev, kind, name, qualname, n->file);
 		err = n->name ? 0 : err;
 	}
 	free(name);
@@ -471,7 +506,7 @@ static uint32_t line_of(const struct code_names *c, const struct code_name *n, u
 		return line_of_function(c, n, &column);
 	if (!at || n->kind == RUNTIME_JVM)
 		return 0;
-	if (n->kind == RUNTIME_PHP)
+	if (n->kind == RUNTIME_PHP || n->kind == RUNTIME_PERL)
 		return at - 1;
 	return n->kind == RUNTIME_RUBY ? ruby_lines_find(n->lines, n->line_bytes, at - 1)
 				       : python_lines_find(n->version, n->lines, n->line_bytes,

@@ -29,6 +29,7 @@ static const struct {
 	[RUNTIME_JVM] = { INTERPRETED_CODE_JAVA, "Java" },
 	[RUNTIME_RUBY] = { INTERPRETED_CODE_RUBY, "Ruby" },
 	[RUNTIME_PHP] = { INTERPRETED_CODE_PHP, "PHP" },
+	[RUNTIME_PERL] = { INTERPRETED_CODE_PERL, "Perl" },
 };
 
 static int make(enum bpf_map_type type, const char *name, uint32_t key_bytes, uint32_t value_bytes,
@@ -121,8 +122,9 @@ static const char *state_text(const struct elf_runtime *p)
 {
 	switch (p->state) {
 	case ELF_RUNTIME_THREADED:
-		return p->kind == RUNTIME_PHP ? "it is built with threads"
-					      : "it is built without the GIL";
+		return p->kind == RUNTIME_PHP    ? "it is built with threads"
+		       : p->kind == RUNTIME_PERL ? "it is built without threads"
+						 : "it is built without the GIL";
 	case ELF_RUNTIME_LAYOUT:
 		return "its structs are not those of its version";
 	default:

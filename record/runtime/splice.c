@@ -16,8 +16,19 @@ static bool is_in(const struct runtime_range *r, const struct splice_stack *s, s
 	return s->user[i] - (i > 0) - s->words[1] - r->start < r->size_bytes;
 }
 
+/*
+ * Perl's docatch(), which runs on from an eval in a loop of its own, is all that lies between that and the one that it is
+ * in: both are one entry.
+ */
+static bool is_docatch(const struct runtime_desc *d, const struct splice_stack *s, size_t i)
+{
+	return i >= 2 && is_in(&d->eval[0], s, i - 2) && !is_in(&d->eval[0], s, i - 1);
+}
+
 static bool is_entry(const struct runtime_desc *d, const struct splice_stack *s, size_t i)
 {
+	if (d->kind == RUNTIME_PERL)
+		return is_in(&d->eval[0], s, i) && !is_docatch(d, s, i);
 	if (is_in(&d->eval[0], s, i))
 		return true;
 	return is_in(&d->eval[1], s, i) && !(d->is_nested && i > 0 && is_in(&d->eval[0], s, i - 1));
@@ -45,6 +56,76 @@ static size_t count_groups(const __u64 *words, size_t count)
 	for (size_t i = 0; i < count; i++)
 		n += words[i] & RUNTIME_FRAME_ENTRY || i + 1 == count;
 	return n;
+}
+
+/* Whether the loop of Perl's main program runs: perl_run() calls it, or a function that it calls. */
+static bool runs_main(const struct runtime_desc *d, const struct splice_stack *s)
+{
+	for (size_t i = 0; i + 1 < s->user_count; i++)
+		if (is_in(&d->eval[0], s, i) &&
+		    (is_in(&d->eval[1], s, i + 1) ||
+		     (i + 2 < s->user_count && is_in(&d->eval[1], s, i + 2))))
+			return true;
+	return false;
+}
+
+static size_t count_words(const struct joined *j, __u64 flag)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < j->left; i++)
+		n += !!(j->words[i] & flag);
+	return n;
+}
+
+static void drop_group(struct joined *j)
+{
+	bool is_last = false;
+
+	while (j->left && !is_last) {
+		is_last = *j->words & RUNTIME_FRAME_ENTRY;
+		j->words++;
+		j->left--;
+	}
+}
+
+/*
+ * Makes groups of Perl's frames one for each entry.  Those of the main program have none while it is compiled, and after its end;
+ * a sub that a block of a sort calls last looks like one that C code called from there, and both are right where the
+ * entries are as many; and the innermost group may have none yet, which is not known of it alone where C code calls
+ * another one again and again.
+ */
+static enum runtime_why match_perl(const struct splice_stack *s, const struct runtime_desc *d,
+				   struct joined *j, __u64 *words, enum runtime_why why)
+{
+	size_t entries = count_entries(s, d), groups, joins;
+
+	if (j->left > RUNTIME_SAMPLE_MAX)
+		return RUNTIME_NO_MATCH;
+	if (!s->is_complete || why == RUNTIME_TOO_DEEP)
+		return count_words(j, RUNTIME_FRAME_JOINS | RUNTIME_FRAME_MAYBE) ? RUNTIME_NO_MATCH
+										 : why;
+	if (!entries) /* between its end and the contexts' */
+		j->left = 0;
+	if (j->left && !runs_main(d, s))
+		j->left--;
+	joins = count_words(j, RUNTIME_FRAME_JOINS);
+	groups = count_words(j, RUNTIME_FRAME_ENTRY);
+	if (joins && entries == groups - joins) {
+		for (size_t i = 0; i < j->left; i++)
+			words[i] = j->words[i] & RUNTIME_FRAME_JOINS
+					   ? j->words[i] & ~RUNTIME_FRAME_ENTRY
+					   : j->words[i];
+		j->words = words;
+		return RUNTIME_COMPLETE;
+	}
+	if (joins && entries != groups)
+		return RUNTIME_NO_MATCH;
+	if (entries + 1 == groups) {
+		drop_group(j);
+		return count_words(j, RUNTIME_FRAME_MAYBE) ? RUNTIME_NO_MATCH : RUNTIME_COMPLETE;
+	}
+	return RUNTIME_COMPLETE;
 }
 
 static void put(struct joined *j, __u64 frame)
@@ -115,11 +196,19 @@ enum runtime_why splice_frames(const struct splice_stack *s, const struct runtim
 			    .words = s->words + RUNTIME_HEAD_WORDS,
 			    .left = s->word_count - RUNTIME_HEAD_WORDS };
 	size_t entries = count_entries(s, d), without;
+	__u64 words[RUNTIME_SAMPLE_MAX];
 
-	if (!entries && why == RUNTIME_NO_THREAD)
+	/* Perl's interpreter is made, or ends, and runs nothing: perl_run() alone is on the stack. */
+	if (!entries &&
+	    (why == RUNTIME_NO_THREAD || (d->kind == RUNTIME_PERL && why == RUNTIME_UNKNOWN)))
 		return leave_alone(s, out, count, RUNTIME_COMPLETE);
 	if (why != RUNTIME_COMPLETE && why != RUNTIME_TOO_DEEP && why != RUNTIME_SEVERAL)
 		return leave_alone(s, out, count, why);
+	if (d->kind == RUNTIME_PERL && why != RUNTIME_SEVERAL) {
+		why = match_perl(s, d, &j, words, why);
+		if (why == RUNTIME_NO_MATCH)
+			return leave_alone(s, out, count, why);
+	}
 	why = match(s, &j, entries, why, &without);
 	if (why != RUNTIME_COMPLETE && why != RUNTIME_TOO_DEEP && !without)
 		return leave_alone(s, out, count, why);

@@ -157,6 +157,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	name_code(copy, size_bytes, RUNTIME_V8);
 	name_code(copy, size_bytes, RUNTIME_RUBY);
 	name_code(copy, size_bytes, RUNTIME_PHP);
+	name_code(copy, size_bytes, RUNTIME_PERL);
 	name_code(copy, size_bytes, RUNTIME_JVM);
 	join_frames(copy, size_bytes);
 	for (uint32_t version = 0x0308; version <= 0x030b; version++)

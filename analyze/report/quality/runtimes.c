@@ -67,7 +67,9 @@ static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
 	{ "PHP", "execute_ex",
 	  "php::", "ebprec record with BPF reads those of PHP 8.2, built without threads",
 	  "that of PHP 8.2 is" },
-	{ "Perl", "Perl_runops_standard", NULL, NOT_READ, NULL },
+	{ "Perl", "Perl_runops_standard",
+	  "perl::", "ebprec record with BPF reads those of Perl 5.36, built with threads",
+	  "that of Perl 5.36, built with threads, is" },
 	{ "Lua", "luaV_execute", NULL, NOT_READ, NULL },
 };
 

@@ -13,7 +13,7 @@
 
 #define RUNTIMES_COMPILERS    8
 #define RUNTIMES_INTERPRETERS 7
-#define RUNTIMES_READ         5 /* the first ones, whose functions the recorder reads */
+#define RUNTIMES_READ         6 /* the first ones, whose functions the recorder reads */
 
 /* A set with the compiler of that file; 0: the file is none's. */
 uint8_t runtimes_of_file(const char *path);

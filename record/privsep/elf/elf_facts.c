@@ -7,6 +7,7 @@
 
 #include "record/privsep/elf/elf_jvm.h"
 #include "record/privsep/elf/elf_listed.h"
+#include "record/privsep/elf/elf_perl.h"
 #include "record/privsep/elf/elf_python.h"
 #include "record/privsep/elf/elf_v8.h"
 
@@ -32,6 +33,8 @@ void elf_facts_read(int fd, struct elf_facts *out)
 		elf_jvm_find(&file, &out->runtime);
 	if (out->runtime.state == ELF_RUNTIME_NONE)
 		elf_listed_find(&file, &out->runtime);
+	if (out->runtime.state == ELF_RUNTIME_NONE)
+		elf_perl_find(&file, &out->runtime);
 }
 
 bool elf_facts_is_of_others(const struct stat *st)

@@ -2,7 +2,7 @@
 /*
  * elf_runtime - the interpreter that an ELF file contains
  *
- * Found by elf_python.h, elf_v8.h, elf_jvm.h or elf_listed.h, by symbols and sections, whatever the file is called.  Where facts of the file contradict
+ * Found by elf_python.h, elf_v8.h, elf_jvm.h, elf_listed.h or elf_perl.h, by symbols and sections, whatever the file is called.  Where facts of the file contradict
  * each other the interpreter is one that is not understood: a name that is missing is better than a wrong one.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_RUNTIME_H
@@ -17,7 +17,8 @@ enum elf_runtime_state {
 	ELF_RUNTIME_UNDERSTOOD, /* the description is complete */
 	ELF_RUNTIME_VERSION,    /* of a version that is not known */
 	ELF_RUNTIME_LAYOUT,     /* its structs are not those that are known of it */
-	ELF_RUNTIME_THREADED, /* CPython built without the GIL, or PHP with threads, which have other objects */
+	/* CPython built without the GIL, PHP with threads, or Perl without them, which have other objects. */
+	ELF_RUNTIME_THREADED,
 };
 
 struct elf_runtime {

@@ -260,6 +260,54 @@ static void functions_of_javascript_may_have_any_name_or_none(void **state)
 	code_names_done(&c);
 }
 
+/* A number is a statement's: a sub has its package, other frames what they are; latin1 and UTF-8. */
+static void frames_of_perl_have_the_name_of_their_sub_or_what_they_are(void **state)
+{
+	static const struct {
+		int32_t kind;
+		const char *package, *name, *file, *shown; /* NULL: it is refused */
+	} rows[] = {
+		{ RUNTIME_PERL_SUB, "Foo::Bar", "run", "/srv/lib/Bar.pm",
+		  "perl::Foo::Bar::run (Bar.pm)" },
+		{ RUNTIME_PERL_SUB, "main", "__ANON__", "(eval 7)", "perl::main::__ANON__ (eval)" },
+		{ RUNTIME_PERL_SUB, "", "lexical", "a.pl", "perl::lexical (a.pl)" },
+		{ RUNTIME_PERL_SUB, "main", "caf\xe9", "a.pl", "perl::main::caf\xc3\xa9 (a.pl)" },
+		{ RUNTIME_PERL_SUB, "main", "ru\1", "a.pl", NULL },
+		{ RUNTIME_PERL_SUB, "main", "run", "a\n.pl", NULL },
+		{ RUNTIME_PERL_MAIN, "", "", "-e", "perl::(main) (-e)" },
+		{ RUNTIME_PERL_EVAL, "", "", "", "perl::(eval)" },
+		{ RUNTIME_PERL_EVAL, "", "", "(eval 7)", "perl::(eval)" },
+		{ RUNTIME_PERL_REQUIRE, "", "", "", "perl::(require)" },
+		{ RUNTIME_PERL_REQUIRE, "", "", "/srv/a.pm", "perl::(require) (a.pm)" },
+		{ RUNTIME_PERL_BLOCK, "", "", "/srv/a.pm", "perl::(block) (a.pm)" },
+		{ RUNTIME_PERL_FRAMES, "", "", "a.pl", NULL },
+		{ -1, "", "", "a.pl", NULL },
+	};
+	struct runtime_code_event ev;
+	struct bundle *b;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct code_names c = { .path = INTERPRETED_CODE_PERL,
+					.build_id = { .size_bytes = 20 } };
+
+		make(&ev, 1, rows[i].package, rows[i].name, rows[i].file);
+		ev.name.is_utf8 = ev.name.is_ascii = ev.qualname.is_ascii = ev.file.is_ascii = 0;
+		ev.qualname.is_utf8 = ev.file.is_utf8 = 1;
+		ev.first_line = rows[i].kind;
+		ev.line_bytes = 0;
+		assert_int_equal(code_names_add(&c, &ev, RUNTIME_PERL, 0), 0);
+		assert_int_equal(code_names_hit(&c, AT(1, 12), true), 0);
+		assert_int_equal(c.refused_count, !rows[i].shown);
+		if (rows[i].shown) {
+			b = read_back(&c, 0);
+			check(b, AT(1, 12), true, rows[i].shown, rows[i].file, 12);
+			bundle_free(b);
+		}
+		code_names_done(&c);
+	}
+}
+
 /* Ruby's name ends with the one that it has without what it is in; PHP's class stands before the name, and its lines are in the places. */
 static void code_of_ruby_and_php_has_one_name(void **state)
 {
@@ -452,6 +500,7 @@ int main(void)
 		cmocka_unit_test(methods_of_java_have_their_class_and_are_utf8),
 		cmocka_unit_test(a_name_of_java_that_is_cut_ends_between_characters),
 		cmocka_unit_test(functions_of_javascript_may_have_any_name_or_none),
+		cmocka_unit_test(frames_of_perl_have_the_name_of_their_sub_or_what_they_are),
 		cmocka_unit_test(code_of_ruby_and_php_has_one_name),
 		cmocka_unit_test(
 			a_process_that_makes_code_without_end_leaves_room_for_names_of_others),

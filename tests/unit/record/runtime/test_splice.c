@@ -33,7 +33,7 @@ static __u64 native_of(char c)
 	}
 }
 
-/* "1 2|3|": code 1 called by 2, which is where the loop was entered; "-|": an entry without frames. */
+/* "1 2|3|": code 1 called by 2, which is where the loop was entered; "-|": an entry without frames; Perl's ? and !: MAYBE, JOINS. */
 static size_t put_words(const char *text, enum runtime_why why, __u64 *words)
 {
 	size_t n = RUNTIME_HEAD_WORDS;
@@ -41,6 +41,8 @@ static size_t put_words(const char *text, enum runtime_why why, __u64 *words)
 	for (; *text; text++) {
 		if (*text == '|')
 			words[n - 1] |= RUNTIME_FRAME_ENTRY;
+		else if (*text == '?' || *text == '!')
+			words[n - 1] |= *text == '?' ? RUNTIME_FRAME_MAYBE : RUNTIME_FRAME_JOINS;
 		else
 			words[n++] = *text == '-' ? RUNTIME_FRAME_NOTHING
 						  : (__u64)(*text - '0') << RUNTIME_INSTR_BITS;
@@ -168,6 +170,64 @@ static void a_loop_and_the_function_that_calls_it_are_one_entry(void **state)
 	}
 }
 
+/* As of Perl: E is the loop, C is perl_run(), which calls it for the main program, whose frame is 9. */
+static void entries_of_perl_are_those_of_its_main_program_and_of_calls_from_c(void **state)
+{
+	static const struct {
+		const char *native, *words, *expected;
+		enum runtime_why why, given;
+	} rows[] = {
+		{ "NENCN", "129|", "N129ENCN", 0, 0 },
+		{ "NECN", "129|", "N129ECN", 0, 0 },
+		/* A call from C. */
+		{ "NENNENCN", "1|29|", "N1ENN29ENCN", 0, 0 },
+		/* An eval that runs on in a loop of its own. */
+		{ "NENENNENCN", "1|29|", "N1ENENN29ENCN", 0, 0 },
+		/* The main program is compiled, or has ended. */
+		{ "NENNN", "12|9|", "N12ENNN", 0, 0 },
+		{ "NNCN", "9|", "NNCN", 0, 0 },
+		{ "NNN", "1|2|9|", "NNN", 0, 0 },
+		/* C code has not entered the loop yet, or has left it. */
+		{ "NNENCN", "1|29|", "NN29ENCN", 0, 0 },
+		{ "NENNENCN", "29|", "NENN29ENCN", 0, 0 },
+		/* The block of a sort (?) between two comparisons, and one that calls a sub last (!). */
+		{ "NNENCN", "1?|29|", "NN29ENCN", 0, 0 },
+		{ "NENNENCN", "1?|29|", "N1ENN29ENCN", 0, 0 },
+		{ "NENNENCN", "1!|2?|39|", "N12ENN39ENCN", 0, 0 },
+		{ "NENNENNENCN", "1!|2?|39|", "N1ENN2ENN39ENCN", 0, 0 },
+		{ "NENCN", "1!|2?|39|", "NENCN", RUNTIME_NO_MATCH, 0 },
+		/* Which of two is not in the loop is not known. */
+		{ "NENNENCN", "1|2?|3|49|", "NENNENCN", RUNTIME_NO_MATCH, 0 },
+		{ "NENCN", "1|2|9|", "NENCN", RUNTIME_NO_MATCH, 0 },
+		/* An interpreter that is being made. */
+		{ "NNCN", "", "NNCN", 0, RUNTIME_UNKNOWN },
+		{ "NENCN", "", "NENCN", RUNTIME_UNKNOWN, RUNTIME_UNKNOWN },
+		/* Frames that are cut. */
+		{ "NENNENCN", "1|23", "N1ENN23ENCN", RUNTIME_TOO_DEEP, RUNTIME_TOO_DEEP },
+		{ "NENNENCN", "1?|23", "NENNENCN", RUNTIME_NO_MATCH, RUNTIME_TOO_DEEP },
+	};
+	struct runtime_desc perl = desc;
+	__u64 user[32], words[32], out[SPLICE_FRAMES_MAX];
+	char text[64];
+	size_t count;
+
+	(void)state;
+	perl.kind = RUNTIME_PERL;
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct splice_stack s = { .user = user, .words = words, .is_complete = true };
+		enum runtime_why why;
+
+		s.user_count = strlen(rows[i].native);
+		for (size_t k = 0; k < s.user_count; k++)
+			user[k] = native_of(rows[i].native[k]);
+		s.word_count = put_words(rows[i].words, rows[i].given, words);
+		why = splice_frames(&s, &perl, out, &count);
+		text_of(out, count, text);
+		if (why != rows[i].why || strcmp(text, rows[i].expected) != 0)
+			fail_msg("%s, %s: %s, %d", rows[i].native, rows[i].words, text, why);
+	}
+}
+
 static void the_loop_behind_its_frames_is_an_address_to_return_to(void **state)
 {
 	__u64 user[] = { EVAL, BASE + 0x2000 }, words[8], out[SPLICE_FRAMES_MAX];
@@ -242,6 +302,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_joined_entry_by_entry),
 		cmocka_unit_test(a_loop_and_the_function_that_calls_it_are_one_entry),
+		cmocka_unit_test(entries_of_perl_are_those_of_its_main_program_and_of_calls_from_c),
 		cmocka_unit_test(the_loop_behind_its_frames_is_an_address_to_return_to),
 		cmocka_unit_test(the_longest_stacks_fit),
 		cmocka_unit_test(a_function_takes_the_place_of_its_frame_or_follows_it),

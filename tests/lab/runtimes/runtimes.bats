@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Frames of Ruby and PHP: compared with the stacks and lines that a program has by its interpreter's own account.
+# Frames of Ruby, PHP and Perl: compared with the stacks and lines that a program has by its interpreter's own account.
 
 load ../../lib/helper
 
@@ -14,6 +14,11 @@ setup() {
 # stacks of the truth
 held_to_truth() {
 	ebprec report --folded -i x.data >folded 2>err
+	count_same "$@"
+}
+
+# count_same PREFIX FROM FILE LOOP [SKIPPED] - the same of the stacks in folded
+count_same() {
 	awk -v PREFIX="$1" -v FROM="$2" -v OF="$3" -v LOOP="$4" -v SKIPPED="${5-}" -f "$here/same_stacks.awk" truth folded >counts 2>others
 	read -r all joined of_program equal <counts
 	echo "# $3: $all samples in the loop, $joined with functions, $of_program of the program, $equal known" >&3
@@ -52,6 +57,90 @@ lines_of() {
 	done)"
 }
 
+# as_perl_has_it - without frames of blocks, which caller() has not, what runs before the program, and a file that is being left
+as_perl_has_it() {
+	sed '/;perl_parse;/d; s/;perl::(block) (stacks.pl)//g; s/;perl::(require)\(;[^;]*\)* \([0-9]*\)$/\1 \2/' folded >without
+	mv without folded
+}
+
+# perl_is_held_to_truth - the recording x.data of stacks.pl
+perl_is_held_to_truth() {
+	ebprec report --folded -i x.data >folded 2>err
+	as_perl_has_it
+	count_same perl:: main::m_round stacks.pl Perl_runops_standard
+	lines_of perl:: stacks.pl | grep -v '^(main)\|^(block)\|::BEGIN ' >got
+	[ "$(wc -l <got)" -ge 40 ] || fail "$(cat got)"
+	same '' "$(comm -23 got <(tr ';' '\n' <truth | sort -u))"
+}
+
+@test "Perl: stacks of subs, methods, closures, sorts, evals, destructors and callbacks are those that Perl reports, with their lines" {
+	perl "$here/stacks.pl" 0 truth
+	ebprec record -q -F 499 -o x.data -- perl "$here/stacks.pl" 2
+	perl_is_held_to_truth
+}
+
+@test "Perl in a library: a program that embeds it has the same stacks" {
+	[ -e /usr/lib/x86_64-linux-gnu/libperl.so.5.36 ] || skip "needs libperl5.36"
+	cc -O1 -o embed "$here/embed.c"
+	perl "$here/stacks.pl" 0 truth
+	ebprec record -q -F 499 -o x.data -- ./embed libperl.so.5.36 "$here/stacks.pl" 2
+	perl_is_held_to_truth
+}
+
+@test "Perl: threads, children, programs of milliseconds and recursion have their subs" {
+	cat >waits.pl <<-'END'
+		use threads;
+		use threads::shared;
+		use Time::HiRes ();
+		my $held :shared;
+		sub m_burn { my $n = 0; $n += $_ for 1 .. 1000000; 1 }
+		sub m_sleep { Time::HiRes::sleep(0.03) for 1 .. 10; 1 }
+		sub m_lock { for (1 .. 4) { lock $held; Time::HiRes::sleep(0.01) } 1 }
+		my @threads;
+		{
+			lock $held;
+			@threads = (threads->create(\&m_burn), threads->create(\&m_sleep), threads->create(\&m_lock));
+			Time::HiRes::sleep(0.1);
+		}
+		for (1 .. 4) { lock $held; Time::HiRes::sleep(0.1) }
+		$_->join for @threads;
+		sub m_child { m_burn() for 1 .. 3; exit 0 }
+		my $pid = fork // die;
+		m_child() unless $pid;
+		waitpid $pid, 0;
+	END
+	ebprec record -q -F 499 -o x.data -- perl waits.pl
+	ebprec report -q --off-cpu --folded -i x.data >out
+	for sub in m_sleep m_lock; do
+		us=$(grep "Perl_runops_standard;perl::main::$sub (waits.pl)" out | weight)
+		[ "$us" -gt 100000 ] || fail "$sub: $us us: $(grep "$sub\|futex" out)"
+	done
+	ebprec report --folded -i x.data >out 2>err
+	[ "$(grep 'perl::(main) (waits.pl);perl::main::m_child (waits.pl);perl::main::m_burn (waits.pl)' out | weight)" -gt 20 ] || fail "$(cat out err)"
+	# A thread has no main program.
+	[ "$(grep 'Perl_call_sv;Perl_runops_standard;perl::main::m_burn (waits.pl)' out | weight)" -gt 5 ] || fail "$(cat out err)"
+	echo 'sub m_short { my $n = 0; $n += $_ for 1 .. 40000; $n } m_short()' >short.pl
+	ebprec record -q -F 4999 -o x.data -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do perl short.pl; done'
+	ebprec report -q --folded -i x.data >out
+	[ "$(grep 'perl::(main) (short.pl);perl::main::m_short (short.pl)' out | weight)" -gt 40 ] || fail "$(tail -3 out)"
+	# All but those of a moment in which a loop begins or ends.
+	all=$(grep ';perl_run;' out | grep Perl_runops_standard | weight) without=$(grep ';perl_run;' out | grep Perl_runops_standard | grep -v perl:: | weight)
+	[ $((without * 100)) -le "$all" ] || fail "$without of $all: $(grep ';perl_run;' out | grep -v perl:: | head -5)"
+	cat >deep.pl <<-'END'
+		no warnings 'recursion';
+		sub m_deep { my ($n) = @_; return $n ? m_deep($n - 1) : m_leaf() }
+		sub m_leaf { my $n = 0; $n += $_ for 1 .. 1000000; $n }
+		m_deep($ARGV[0]) while (times)[0] < 0.5;
+	END
+	ebprec record -q -F 199 -o x.data -- perl deep.pl 300
+	ebprec report -q --folded -i x.data >out
+	same 301 "$(grep m_leaf out | head -1 | tr ';' '\n' | grep -c 'perl::main::m_deep (deep.pl)')"
+	ebprec record -q -F 199 -o x.data -- perl deep.pl 5000
+	ebprec report --folded -i x.data >out 2>err
+	[ "$(grep m_leaf out | head -1 | tr ';' '\n' | grep -c 'perl::main::m_deep (deep.pl)')" -gt 400 ]
+	contains "$(cat err)" "samples in Perl code lack functions of it: there are more frames than are recorded"
+}
+
 @test "threads that wait for the lock of Ruby, for a queue and in sleep have their methods" {
 	cat >waits.rb <<-'END'
 		def m_burn
@@ -80,9 +169,10 @@ lines_of() {
 }
 
 @test "--hide interpreter leaves no frame of it between two functions, and programs of milliseconds have frames" {
-	ebprec record -q -F 499 -o x.data -- sh -c "ruby3.1 '$here/stacks.rb' 0.5; php8.2 '$here/stacks.php' 0.5"
+	ebprec record -q -F 499 -o x.data -- sh -c "ruby3.1 '$here/stacks.rb' 0.5; php8.2 '$here/stacks.php' 0.5; perl '$here/stacks.pl' 0.5"
 	ebprec report -q --folded --hide interpreter -i x.data >out
 	same 0 "$(grep -E 'rb::|php::' out | grep -cE 'rb_vm_exec|execute_ex' || true)"
+	same '' "$(grep perl_run out | grep -E 'Perl_runops_standard|perl::.*;Perl_[^;]*;perl::' | head -1)"
 	same '' "$(grep -E 'rb::[^;]*;libruby[^;]*;(libruby[^;]*;)*rb::' out | head -1)"
 	echo 'def m_short = 3000000.times { |i| i + 1 }; m_short' >short.rb
 	ebprec record -q -F 1999 -o x.data -- ruby3.1 short.rb
@@ -90,14 +180,16 @@ lines_of() {
 	[ "$(grep 'rb::m_short (short.rb);' out | weight)" -gt 20 ] || fail "$(tail -3 out)"
 }
 
-# mutated COMMAND.. - a recording of a program that runs meanwhile, while each offset and address of its interpreter is wrong for moments
+# mutated FORM COMMAND.. - a recording of a program that runs meanwhile, while each offset and address of its interpreter is wrong for moments
 mutated() {
+	form=$1
+	shift
 	"$@" 3>&- &
 	program=$!
 	ebprec record -q --table-cache none -F 1999 -o x.data -p $program 3>&- &
 	recorder=$!
 	sleep 1.5
-	python3 "$TEST_LIB/python/mutate.py" $recorder 11 4 listed >changes
+	python3 "$TEST_LIB/python/mutate.py" $recorder 11 4 "$form" >changes
 	kill -INT $recorder
 	wait $recorder
 	kill $program
@@ -109,7 +201,7 @@ mutated() {
 	ruby3.1 "$here/stacks.rb" 0 truth
 	# The label without what it is in is no wrong name.
 	sed 's/block[^;]* in //g; s/rescue in //g; s/ensure in //g' truth >bare && cat bare >>truth
-	mutated ruby3.1 "$here/stacks.rb" 60
+	mutated listed ruby3.1 "$here/stacks.rb" 60
 	awk -v PREFIX=rb:: -v FROM=m_round -v OF=stacks.rb -v LOOP=rb_vm_exec -f "$here/same_stacks.awk" truth folded >counts 2>others
 	read -r all joined of_program equal <counts
 	echo "# Ruby: $(cat changes) changes, $all samples in the loop, $joined with functions, $of_program of the program, $equal known" >&3
@@ -117,7 +209,7 @@ mutated() {
 	same "$of_program" "$equal" || fail "$(head -5 others)"
 	contains "$(cat err)" "samples in Ruby code lack functions of it: "
 	php8.2 "$here/stacks.php" 0 truth
-	mutated php8.2 "$here/stacks.php" 60
+	mutated listed php8.2 "$here/stacks.php" 60
 	# Where 0 is in the place of the caller's frame, the outermost ones are missing: PHP's last frame is not marked.
 	awk -v CUT=1 -v PREFIX=php:: -v 'FROM=Load\\m_round' -v OF=stacks.php -v LOOP=execute_ex -v 'SKIPPED=Load\\m_gen' \
 		-f "$here/same_stacks.awk" truth folded >counts 2>others
@@ -126,4 +218,13 @@ mutated() {
 	[ "$(cat changes)" -gt 5 ] && [ "$of_program" -gt 50 ] && [ "$joined" -lt "$all" ] || fail "$all $joined $of_program: $(cat err)"
 	same "$of_program" "$equal" || fail "$(head -5 others)"
 	contains "$(cat err)" "samples in PHP code lack functions of it: "
+	perl "$here/stacks.pl" 0 truth
+	mutated perl perl "$here/stacks.pl" 60
+	as_perl_has_it
+	awk -v PREFIX=perl:: -v FROM=main::m_round -v OF=stacks.pl -v LOOP=Perl_runops_standard -f "$here/same_stacks.awk" truth folded >counts 2>others
+	read -r all joined of_program equal <counts
+	echo "# Perl: $(cat changes) changes, $all samples in the loop, $joined with functions, $of_program of the program, $equal known" >&3
+	[ "$(cat changes)" -gt 5 ] && [ "$of_program" -gt 50 ] && [ "$joined" -lt "$all" ] || fail "$all $joined $of_program: $(cat err)"
+	same "$of_program" "$equal" || fail "$(head -5 others)"
+	contains "$(cat err)" "samples in Perl code lack functions of it: "
 }

@@ -2,9 +2,9 @@
 """
 mutate - makes what a recorder knows of CPython's structs wrong, one offset after the other, while it records
 
-mutate.py PID SEED SECONDS [listed]: of the recorder PID, writes into its BPF map of interpreters (struct runtime_desc of
+mutate.py PID SEED SECONDS [listed|perl]: of the recorder PID, writes into its BPF map of interpreters (struct runtime_desc of
 bpf/runtime_maps.h, which number 1 has) for a moment each: an offset that is another one, or an address; then what was there.
-listed: it is Ruby or PHP.
+listed: it is Ruby or PHP; perl: Perl.
 Prints how many changes it made.
 """
 import json
@@ -16,11 +16,15 @@ import sys
 import time
 
 MAP = "ebprec_runtimes"
-IS_LISTED = sys.argv[4:] == ["listed"]
-# Of _PyRuntime and three types; of executor_globals, and Ruby's state.
-ADDRESSES = (40, 128, 136) if IS_LISTED else range(40, 72, 8)
-# struct runtime_listed_offsets without sizes, and without lines, which are no names; struct runtime_python_offsets
-OFFSETS = [at for at in range(74, 110, 2) if at not in (76, 86, 100, 106)] if IS_LISTED else range(72, 122, 2)
+FORM = sys.argv[4] if len(sys.argv) > 4 else "python"
+# Of _PyRuntime and three types; of executor_globals, and Ruby's and Perl's state.
+ADDRESSES = {"python": range(40, 72, 8), "listed": (40, 128, 136), "perl": (128, 136)}[FORM]
+# Without sizes, and without lines, which are no names: struct runtime_python_offsets, runtime_listed_offsets, runtime_perl_offsets
+OFFSETS = {
+    "python": range(72, 122, 2),
+    "listed": [at for at in range(74, 110, 2) if at not in (76, 86, 100, 106)],
+    "perl": [at for at in range(74, 128, 2) if at not in (80, 100, 104)],
+}[FORM]
 
 
 def bpftool(*words):

@@ -9,6 +9,7 @@
 #include "bpf/core/cpu.skel.h"
 #include "format/os/clock.h"
 #include "record/events/perf_event.h"
+#include "record/instrument/bpf_load.h"
 #include "record/instrument/event_stack.h"
 #include "record/instrument/instrument.h"
 #include "record/instrument/sample_throttle.h"
@@ -26,6 +27,7 @@ struct cpu_sampling {
 
 struct cpu_state {
 	struct cpu_bpf *skel;
+	struct bpf_load load;
 	struct cpu_sampling *sampling;
 	size_t count;
 	int reopen_id; /* the event's number for reopener_take() */
@@ -117,7 +119,14 @@ static int give_budgets(const struct instrument_ctx *c, struct cpu_bpf *skel)
  * The programs that follow processes begin at once: what is read of processes after this is never
  * taken for newer than an exec that happens meanwhile.
  */
-static int load(struct instrument_ctx *c, struct cpu_state *s)
+static void list_follow(const struct cpu_bpf *skel, struct bpf_program *out[FOLLOW_COUNT])
+{
+	out[0] = skel->progs.cpu_fork;
+	out[1] = skel->progs.cpu_exec;
+	out[2] = skel->progs.cpu_free;
+}
+
+static int begin_load(struct instrument_ctx *c, struct cpu_state *s)
 {
 	struct bpf_program *follow[FOLLOW_COUNT];
 	size_t i;
@@ -132,9 +141,7 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 	s->skel->rodata->max_frames = c->opts->max_frames;
 	if (c->opts->max_frames > RUNTIME_FRAMES_MAX)
 		s->skel->rodata->runtime_max_frames = c->opts->max_frames;
-	follow[0] = s->skel->progs.cpu_fork;
-	follow[1] = s->skel->progs.cpu_exec;
-	follow[2] = s->skel->progs.cpu_free;
+	list_follow(s->skel, follow);
 	err = give_budgets(c, s->skel);
 	for (i = 0; i < FOLLOW_COUNT; i++)
 		bpf_program__set_autoload(follow[i], c->walker != NULL);
@@ -145,12 +152,22 @@ static int load(struct instrument_ctx *c, struct cpu_state *s)
 	if (!err && c->runtimes)
 		err = runtimes_share(c->runtimes, s->skel);
 	if (!err)
-		err = cpu_bpf__load(s->skel);
-	for (i = 0; !err && c->walker && i < FOLLOW_COUNT; i++) {
+		bpf_load_begin(&s->load, s->skel->skeleton);
+	return err;
+}
+
+static int cpu_complete(struct instrument_ctx *c)
+{
+	struct cpu_state *s = c->state;
+	struct bpf_program *follow[FOLLOW_COUNT];
+	int err = bpf_load_end(&s->load);
+
+	list_follow(s->skel, follow);
+	for (size_t i = 0; !err && c->walker && i < FOLLOW_COUNT; i++) {
 		s->follow[i] = bpf_program__attach(follow[i]);
 		err = s->follow[i] ? 0 : -errno;
 	}
-	return err;
+	return err ? instrument_fail(c, err, "cannot load the CPU sampler") : 0;
 }
 
 static int cpu_prepare(struct instrument_ctx *c)
@@ -166,7 +183,7 @@ static int cpu_prepare(struct instrument_ctx *c)
 	s->costs = s->cost_count > 0 ? calloc((size_t)s->cost_count, sizeof(*s->costs)) : NULL;
 	if (!s->sampling || !s->costs)
 		return -ENOMEM;
-	err = load(c, s);
+	err = begin_load(c, s);
 	if (err)
 		return instrument_fail(c, err, "cannot load the CPU sampler");
 	return open_events(c, s);
@@ -416,6 +433,7 @@ static void cpu_detach(struct instrument_ctx *c)
 		end_one(&s->sampling[i]);
 	for (i = 0; i < FOLLOW_COUNT; i++)
 		bpf_link__destroy(s->follow[i]); /* NULL is fine */
+	(void)bpf_load_end(&s->load);
 	cpu_bpf__destroy(s->skel);
 	free(s->costs);
 	free(s->sampling);
@@ -430,6 +448,7 @@ const struct instrument inst_cpu = {
 	.needs = NEED_PERF | NEED_BPF,
 	.events = 1u << EBPREC_EV_CPU | 1u << EBPREC_EV_COPY,
 	.prepare = cpu_prepare,
+	.complete = cpu_complete,
 	.attach = cpu_attach,
 	.cpu_back = cpu_back,
 	.on_event = cpu_on_event,

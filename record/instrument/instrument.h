@@ -3,7 +3,7 @@
  * instrument - one thing that can be recorded: a BPF program and what becomes of its events
  *
  * Each instrument has a skeleton of its own, so that one that cannot load takes nothing else down.
- * Order of calls: prepare (all), attach (all), on_event..., augment (all), detach (all).
+ * Order of calls: prepare (all), complete (all), attach (all), on_event..., augment (all), detach (all).
  */
 #ifndef EBPREC_RECORD_INSTRUMENT_INSTRUMENT_H
 #define EBPREC_RECORD_INSTRUMENT_INSTRUMENT_H
@@ -74,6 +74,11 @@ struct instrument {
 	 * reason; -ENOTSUP, -EPERM and the like only cost this instrument.
 	 */
 	int (*prepare)(struct instrument_ctx *c);
+	/*
+	 * After prepare() of all: what prepare() left to a thread (bpf_load.h) is there.  On failure the same.  NULL: nothing
+	 * was left.
+	 */
+	int (*complete)(struct instrument_ctx *c);
 	int (*attach)(struct instrument_ctx *c); /* events come from here on */
 	int (*on_event)(struct instrument_ctx *c, const struct event_header *ev); /* may be NULL */
 	/*

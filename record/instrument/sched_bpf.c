@@ -16,6 +16,7 @@
 #include "bpf/core/sched.skel.h"
 #include "format/perf/trace_data.h"
 #include "format/os/clock.h"
+#include "record/instrument/bpf_load.h"
 #include "record/instrument/event_stack.h"
 #include "record/instrument/instrument.h"
 #include "record/instrument/thread_runtime.h"
@@ -55,6 +56,7 @@ static const char *const runtime_fields_6_8[] = { "comm", "pid", "runtime", NULL
 
 struct sched_state {
 	struct sched_bpf *skel;
+	struct bpf_load load;
 	struct switch_layout layout;
 	struct tracepoint_layout task[TASK_WHATS];
 	bool has_group_dead;
@@ -64,7 +66,7 @@ struct sched_state {
 	struct u64map named; /* threads of others whose name is in the capture */
 };
 
-static int load(struct instrument_ctx *c, struct sched_state *s)
+static int begin_load(struct instrument_ctx *c, struct sched_state *s)
 {
 	int err;
 
@@ -84,11 +86,7 @@ static int load(struct instrument_ctx *c, struct sched_state *s)
 	if (!err && c->runtimes)
 		err = runtimes_share(c->runtimes, s->skel);
 	if (!err)
-		err = sched_bpf__load(s->skel);
-	if (err) {
-		sched_bpf__destroy(s->skel);
-		s->skel = NULL;
-	}
+		bpf_load_begin(&s->load, s->skel->skeleton);
 	return err;
 }
 
@@ -154,7 +152,7 @@ static int sched_prepare(struct instrument_ctx *c)
 	if (!s)
 		return -ENOMEM;
 	c->state = s;
-	err = load(c, s);
+	err = begin_load(c, s);
 	if (err)
 		return instrument_fail(c, err, "cannot load the recorder of context switches");
 	err = describe_switch(c, s);
@@ -174,6 +172,14 @@ static uint32_t cpu_end(const struct cpuset_list *cpus)
 	int possible = libbpf_num_possible_cpus();
 
 	return possible > 0 && (uint32_t)possible > end ? (uint32_t)possible : end;
+}
+
+static int sched_complete(struct instrument_ctx *c)
+{
+	struct sched_state *s = c->state;
+	int err = bpf_load_end(&s->load);
+
+	return err ? instrument_fail(c, err, "cannot load the recorder of context switches") : 0;
 }
 
 static int sched_attach(struct instrument_ctx *c)
@@ -485,6 +491,7 @@ static void sched_detach(struct instrument_ctx *c)
 
 	if (!s)
 		return;
+	(void)bpf_load_end(&s->load);
 	sched_bpf__destroy(s->skel);
 	u64map_done(&s->named);
 	thread_runtimes_free(s->runtimes);
@@ -500,6 +507,7 @@ const struct instrument inst_sched = {
 	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_SWITCH_COPY | 1u << EBPREC_EV_TASK |
 		  1u << EBPREC_EV_WAKER | 1u << EBPREC_EV_EXIT,
 	.prepare = sched_prepare,
+	.complete = sched_complete,
 	.attach = sched_attach,
 	.on_event = sched_on_event,
 	.augment = sched_augment,

@@ -268,6 +268,12 @@ static int prepare(struct recording *r)
 		if (recording_instruments[i] == &inst_exec)
 			r->exec_seen = r->running[i];
 	}
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++)
+		if (r->running[i] && recording_instruments[i]->complete) {
+			err = recording_instruments[i]->complete(&r->ctx[i]);
+			if (err)
+				err = recording_give_up(r, i, err);
+		}
 	if (err)
 		return err;
 	event_attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACE_DATA_MARK_ID);

@@ -15,7 +15,7 @@ cd "$(dirname "$0")/.."
 clean="format bpf record README.md docs analyze/base analyze/out analyze/input analyze/process analyze/fold analyze/sym analyze/names analyze/metric analyze/rewrite analyze/sched analyze/report analyze/export analyze/page analyze/web analyze/cmd analyze/main.c tests scripts Makefile"
 
 # Commits behind this one are checked, where git has it.
-since=b0a8c6426397
+since=8f6631016286
 
 # The words of the first column of the table, as one pattern.
 words=$(awk '/^## Replaced words/ { found = 1; next }

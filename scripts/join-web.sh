@@ -34,8 +34,10 @@ awk -v folder="$web" '
 				join(at, line)
 				continue
 			}
-			if (line ~ /^\t*(\/\/|\/\*\* @type .*\*\/$)/)
+			if (line ~ /^\t*(\/\/|\/\*\* .*\*\/$)/)
 				continue
+			if (match(line, /[,;{] \/\/ /))
+				line = substr(line, 1, RSTART)
 			sub(/^export /, "", line)
 			sub(/ \/\/ [^"`]*$/, "", line)
 			sub(/^\t+/, "", line)

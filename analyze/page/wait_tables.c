@@ -160,6 +160,8 @@ static void write_threads(const struct writer *w)
 				w->p,
 				(int64_t)(s->waits->pieces[s->waits->threads[i].piece].from_ns -
 					  (s->samples->base_us - s->samples->shift_us) * 1000));
+	WRITE(w, "start", waits->threads, waits->thread_count,
+	      s->waits->pieces[x->piece].from_ns - x->start_ns);
 	WRITE(w, "pieces", waits->threads, waits->thread_count, x->pieces);
 	WRITE(w, "waits", waits->threads, waits->thread_count, x->waits);
 	page_columns_end_table(w->p);

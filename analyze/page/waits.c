@@ -139,6 +139,7 @@ static int name_thread(struct page_waits *w, struct page_thread *t,
 	int err = 0;
 
 	t->tid = th->tid;
+	t->start_ns = th->start_ns;
 	t->pid = sched_replay_pid(&w->times.run, th);
 	for (size_t i = 0; !err && i < t->waits; i++)
 		err = find_group(w, t->pid, t->tid, w->waits[t->wait + i].time_ns,

@@ -19,6 +19,7 @@ struct page_thread {
 	uint32_t tid, pid;
 	uint32_t group;     /* what it is at its end */
 	uint32_t comm;      /* a text: what filters ask */
+	uint64_t start_ns;  /* of its life within the recording: filters may leave out its first pieces */
 	size_t piece, wait; /* its first ones */
 	size_t pieces, waits;
 };

@@ -34,7 +34,7 @@ const MODEL_NAMES = {
 	samples: "+ time stack:samples.stacks",
 	"samples.stacks": "+ node:nodes end:65536",
 	"samples.cpus": "+ cpu- samples",
-	threads: "tid- pid comm$ task:tasks begin- pieces waits",
+	threads: "tid- pid comm$ task:tasks begin- start pieces waits",
 	pieces: "+ state length hole",
 	waits: "+ weight task:tasks order- kind:waits.kinds stack:waits.stacks",
 	"waits.stacks": "+ node:nodes queue:nodes woken:nodes queue_woken:nodes where:frames end:65536 waker$",

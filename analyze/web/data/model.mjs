@@ -16,7 +16,7 @@ async function model_table({ name, rows, bytes, columns }, text) {
 		refuse("table '" + name + "' has no number of rows");
 	for (const column of columns) {
 		const end = at + column.bytes, list = end <= unpacked.length ? (column.kind === "text" ? bytes_texts : bytes_varints)(unpacked, at, end, rows) : refuse("table '" + name + "' is shorter than its columns");
-		table[column.name] = column.kind === "z" || column.kind === "d" ? bytes_signed(list, column.kind === "d") : list;
+		table[column.name] = /^[zd]$/.test(column.kind) ? bytes_signed(list, column.kind === "d") : list;
 		at = end;
 	}
 	table.count = rows;
@@ -189,8 +189,8 @@ export async function model_load(head_text, block) {
 	const head = JSON.parse(head_text);
 	/** @type {any} */
 	const tables = {};
-	if (head.format !== "ebprec page" || head.version !== 1)
-		refuse("this is no page of a version that this viewer reads");
+	if (head.format !== "ebprec page" || head.version !== 2)
+		refuse("this viewer reads no page of that version");
 	for (const [i, info] of head.tables.entries())
 		tables[info.name] = await model_table(info, block(i));
 	const label_id = tables.frames?.label, { objects, frames, samples } = model_resolve(tables), tasks = model_tasks(tables.tasks, samples);

@@ -81,6 +81,7 @@ static int add_piece(struct recorder *r, const struct thread_states_interval *i,
 	w->pieces[w->piece_count++] = (struct page_piece){ .from_ns = from_ns,
 							   .to_ns = to_ns,
 							   .thread = i->thread,
+							   .cpu = (uint16_t)i->cpu,
 							   .state = (uint8_t)i->state,
 							   .relation = relation };
 	return 0;

@@ -8,7 +8,7 @@ import { counting_make } from "./view/counting.mjs";
 import { detail_make, detail_update } from "./view/detail.mjs";
 import { dom_button, dom_command, dom_is_shortcut, dom_legend, dom_section, el } from "./view/dom.mjs";
 import { filter_all, filter_join_times, filter_make } from "./data/filter.mjs";
-import { flame_describe, flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update, flame_zoom } from "./view/flame.mjs";
+import { flame_describe, flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
 import { functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
 import { KINDS } from "./data/kinds.mjs";
@@ -16,7 +16,7 @@ import { list_sum, list_within, map_get } from "./data/lists.mjs";
 import { link_names, link_names_of, link_read, link_write, LINK_VIEW } from "./data/link.mjs";
 import { marking_make } from "./view/marking.mjs";
 import { measure_make } from "./count/measure.mjs";
-import { match_exactly, match_frames, match_weight } from "./data/match.mjs";
+import { match_frames, match_weight } from "./data/match.mjs";
 import { model_is_part, model_load, model_part } from "./data/model.mjs";
 import { overview_draw, overview_make, overview_update } from "./view/overview.mjs";
 import { processing_make } from "./view/processing.mjs";
@@ -33,7 +33,7 @@ const page_part = (head, data) => model_load(page_text(head), (i) => page_text(d
 
 export async function page_start() {
 	/** @type {any} */
-	const page = { main: null, instruments: [], app: null, state: null, summary: document.getElementById("summary"), given: document.getElementById("given"), sizes: new ResizeObserver(() => page_size(page.app)) }, { instruments } = page;
+	const page = { instruments: [], summary: document.getElementById("summary"), given: document.getElementById("given"), sizes: new ResizeObserver(() => page_size(page.app)) }, { instruments } = page;
 	try {
 		page.main = await page_part("head", "d");
 		for (let head; (head = page_text("of" + (instruments.length + 1)));)
@@ -99,9 +99,6 @@ function page_make(page, model, of) {
 		app.change({ times: [[from, list_within(Math.ceil(to_us), from + 1, app.span_us)]] }, true);
 	};
 	app.redraw = () => page_change(app, { changes: true });
-	app.find = (frame) => app.change({ search: match_exactly(model.frames.name[frame]) });
-	app.hide = (name) => app.change({ hide: link_names([...new Set([...link_names_of(app.view.hide), name])]) }, true);
-	app.zoom_to = (node) => flame_zoom(app.flame, node);
 	app.chose = (node) => detail_update(app.detail, node);
 	return app;
 }
@@ -115,7 +112,7 @@ function page_build(app) {
 	app.overview = overview_make(app);
 	app.changes = changes_make(app);
 	app.waiting = waits && waiting_make(app);
-	app.views = [app.changes, app.waiting, app.profile, processes && processing_make(app), marks && marking_make(app), counters && counting_make(app)].filter((view) => view);
+	app.views = [app.changes, app.waiting, app.profile, processes && processing_make(app), marks && marking_make(app), counters && counting_make(app)].filter(Boolean);
 	app.detail = detail_make(app);
 	app.chips = el("div.chips", { role: "group", "aria-label": "Selection" });
 	app.share = el("p.selected", { "aria-live": "polite" });
@@ -318,10 +315,8 @@ function page_parts(app, baseline) {
 	const { selection, view } = app, { times, during } = selection, parts = times.map((range, i) => [page_range(app, range) + " (" + words_length(range[1] - range[0]) + ")", { times: times.toSpliced(i, 1) }]);
 	const add = (is, text, edit) => is && parts.push([text, edit]);
 	add(during, (selection.not_during ? "outside of " : "during ") + during, { during: "", not_during: false });
-	for (const [key, name] of [["comms", "program"], ["pids", "process"], ["tids", "thread"], ["cpus", "CPU"]])
-		add(selection[key].length, name + " " + selection[key].join(", "), { [key]: [] });
-	for (const [key, name] of [["symbol", "ran in "], ["dso", "in file "], ["parent", "called by "]])
-		add(selection[key], name + selection[key], { [key]: "" });
+	for (const [key, name] of Object.entries({ comms: "program", pids: "process", tids: "thread", cpus: "CPU", symbol: "ran in", dso: "in file", parent: "called by" }))
+		add(selection[key].length, name + " " + [selection[key]].flat().join(", "), { [key]: filter_all()[key] });
 	link_names_of(view.hide).forEach((name, i, names) => add(true, "graph without " + name, { hide: link_names(names.toSpliced(i, 1)) }));
 	add(view.around, "graph around " + view.around, { around: "", zoom: "" });
 	add(view.fold === "yes", "recursion folded", { fold: "no" });
@@ -360,7 +355,7 @@ function page_link(app) {
 	}, 250);
 }
 
-const page_linked = ({ main }) => link_read(location.hash.length > 1 ? location.hash : main.head.view || "");
+const page_linked = ({ main }) => link_read(location.hash.slice(1) || main.head.view || "");
 
 function page_show(app, state) {
 	const { view } = Object.assign(app, state);

@@ -2,7 +2,6 @@
 // functions - what each function cost: itself, and with all that it called
 //
 // A row is a name in a file, as in `ebprec report`; what is on a stack more than once is counted once for it.
-import { FRAME_KERNEL } from "../data/model.mjs";
 import { words_csv } from "../data/words.mjs";
 
 // For each node, whether no caller of it is in its row.  Once for a model.
@@ -48,8 +47,6 @@ export function functions_table(model, outermost, counted, node_of) {
 	const list = Array.from(rows, (row, i) => ({ row, frame: i, self: self[row], total: total[row] })).filter((r, i) => r.total && r.row !== rows[i - 1]);
 	return list.sort(FUNCTIONS_ORDERS.self);
 }
-
-export const functions_is_kernel = (model, frame) => (model.frames.flags[frame] & FRAME_KERNEL) !== 0;
 
 // `ebprec report --csv`
 export const functions_csv = (model, list) => words_csv("self,total,dso,symbol", list.map((r) => [r.self, r.total, model.objects.base[model.frames.object[r.frame]], model.frames.name[r.frame]]));

@@ -10,7 +10,7 @@ function processes_at({ pid, start, count }) {
 	pid.forEach((number, i) => map_get(lists, number, () => []).push(i));
 	return (number, us) => {
 		const list = lists.get(number) || [count];
-		return list.length === 1 ? list[0] : list.findLast((i) => start[i] <= us) ?? list[0];
+		return list.findLast((i) => start[i] <= us) ?? list[0];
 	};
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // wall - all of the time that threads lived, as `ebprec report --wall` has it: what they ran, which their samples share, and waits
+import { FILTER_EVER } from "../data/filter.mjs";
 import { list_sum, map_get } from "../data/lists.mjs";
 import { count_lower } from "./count.mjs";
 import { NO_ROW, STATE_RUN, STATE_UNKNOWN, waits_kind, waits_pieces, waits_rows, waits_share, waits_threads, waits_weigh } from "./waits.mjs";
@@ -31,7 +32,7 @@ export function wall_rows(model) {
 // The part of its time on a CPU that the selected samples of a thread get.
 function wall_share({ samples }, { list, time }, { times, cpus }, exact, add) {
 	const weight = (i) => (samples.weight ? samples.weight[i] || 1 : 1), selected = [];
-	for (const [from, to] of times.length ? times : [[-Infinity, Infinity]])
+	for (const [from, to] of times.length ? times : FILTER_EVER)
 		for (let at = count_lower(time, 0, list.length, from); at < list.length && time[at] < to; at++)
 			if (!cpus || cpus[samples.cpu[list[at]] + 1])
 				selected.push(list[at]);

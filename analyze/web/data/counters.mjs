@@ -25,8 +25,8 @@ export function counters_value(value, unit) {
 		return value < 0 ? "-" + words_length(-value / 1000) : words_length(value / 1000);
 	if (unit === "bytes" && Math.abs(value) >= 1e8)
 		return words_count(value / 2 ** 20) + " MiB";
-	const scaled = unit === "millionths" ? value / 1e6 : value, digits = Math.abs(scaled) < 100 && scaled % 1 ? 2 : 0;
-	return (digits ? scaled.toFixed(digits) : words_count(scaled)) + (unit === "millionths" || !unit ? "" : " " + unit);
+	const scaled = unit === "millionths" ? value / 1e6 : value;
+	return (Math.abs(scaled) < 100 && scaled % 1 ? scaled.toFixed(2) : words_count(scaled)) + (unit === "millionths" || !unit ? "" : " " + unit);
 }
 
 // The points of which some is in a range of times; no ranges: all.

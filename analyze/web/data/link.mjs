@@ -56,12 +56,12 @@ export function link_write({ selection, view = link_view() }) {
 // Names as one text, and back.
 export const link_names = (list) => list.map(encodeURIComponent).join("/");
 
-export const link_names_of = (text) => text.split("/").map(link_decode).filter((name) => name);
+export const link_names_of = (text) => text.split("/").map(link_decode).filter(Boolean);
 
 // "FROM-TO"; null: it is none.
 export function link_range(text) {
 	const [from, to] = text.split("-").map(Number);
-	return Number.isSafeInteger(from) && Number.isSafeInteger(to) && from >= 0 && to > from ? [from, to] : null;
+	return [from, to].every(Number.isSafeInteger) && from >= 0 && to > from ? [from, to] : null;
 }
 
 function link_times(text) {
@@ -73,7 +73,7 @@ function link_times(text) {
 }
 
 function link_list(key, text) {
-	const list = text.split(",").map(link_decode).filter((value) => value);
+	const list = text.split(",").map(link_decode).filter(Boolean);
 	return key === "comms" ? list : list.map(Number).filter(Number.isSafeInteger);
 }
 

@@ -7,7 +7,7 @@ export function words_percent(part, total) {
 	if (!total)
 		return "-";
 	const percent = 100 * part / total;
-	return (percent >= 99.95 || percent === 0 ? percent.toFixed(0) : percent >= 10 ? percent.toFixed(1) : percent.toFixed(2)) + " %";
+	return percent.toFixed(percent >= 99.95 || percent === 0 ? 0 : percent >= 10 ? 1 : 2) + " %";
 }
 
 // A weight in the page's own unit: samples, period, time_ns, us, or that of an instrument: ns, bytes ...

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // detail - what is known of the frame that was chosen, and what can be done with it
 import { dom_button, el } from "./dom.mjs";
+import { flame_zoom } from "./flame.mjs";
 import { kinds_of } from "../data/kinds.mjs";
+import { link_names, link_names_of } from "../data/link.mjs";
 import { match_exactly } from "../data/match.mjs";
 import { tree_name } from "../count/tree.mjs";
 import { words_percent, words_weight } from "../data/words.mjs";
@@ -18,20 +20,20 @@ function detail_facts({ model, tree, measure, total, self, counted, sum }, node)
 }
 
 function detail_actions(app, node) {
-	const { model, tree, zoom } = app, frame = tree.frame[node], name = tree_name(model, tree, node), exactly = match_exactly(name), path = model.objects.path[model.frames.object[frame]];
-	const choose = (text, option, key, value) => dom_button(text, () => app.change({ [key]: value }), option);
-	const list = node === zoom ? [] : [dom_button("zoom", () => app.zoom_to(node), "show it over the full width (Enter)")];
+	const { model, tree, zoom, flame, view } = app, frame = tree.frame[node], name = tree_name(model, tree, node), exactly = match_exactly(name), path = model.objects.path[model.frames.object[frame]];
+	const choose = (text, title, edit) => dom_button(text, () => app.change(edit, true), title), hide = (what) => ({ hide: link_names([...new Set([...link_names_of(view.hide), what])]) });
+	const list = node === zoom ? [] : [dom_button("zoom", () => flame_zoom(flame, node), "show it over the full width (Enter)")];
 	if (zoom)
-		list.push(dom_button("zoom out", () => app.zoom_to(0), "show all (0)"));
+		list.push(dom_button("zoom out", () => flame_zoom(flame, 0), "show all (0)"));
 	return frame < 0 ? list : [...list,
-		dom_button("around it", () => app.change({ around: name, zoom: "" }, true), "what it called; from the bottom up, its callers"),
-		dom_button("hide", () => app.hide(name), "leave its frames out of the graph"),
-		dom_button("hide its file", () => app.hide(path), path),
-		dom_button("find", () => app.find(frame)),
-		choose("only where it ran", "--symbol", "symbol", exactly),
-		choose("only what it called", "--parent", "parent", exactly),
-		choose("leave out what it called", "--parent '!...'", "parent", "!" + exactly),
-		choose("only its file", "--dso", "dso", match_exactly(path))];
+		choose("around it", "what it called; from the bottom up, its callers", { around: name, zoom: "" }),
+		choose("hide", "leave its frames out of the graph", hide(name)),
+		choose("hide its file", path, hide(path)),
+		choose("find", null, { search: exactly }),
+		choose("only where it ran", "--symbol", { symbol: exactly }),
+		choose("only what it called", "--parent", { parent: exactly }),
+		choose("leave out what it called", "--parent '!...'", { parent: "!" + exactly }),
+		choose("only its file", "--dso", { dso: match_exactly(path) })];
 }
 
 export function detail_update({ app, element }, node) {

@@ -47,10 +47,10 @@ export function dom_command() {
 
 export const dom_tip_make = () => el("div.tip", { hidden: "", ...DOM_HIDDEN });
 
-// Puts the text of a point beside it, within the element that tip is in: on the side that has more room.  It is laid out once with all else that
+// Puts the text of a point beside it, within the element that the tip is in: on the side that has more room.  It is laid out once with all else that
 // changes in the frame.
-export function dom_tip(tip, outer, event, text) {
-	const box = outer.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top, is_right = x > box.width / 2;
+export function dom_tip(tip, event, text) {
+	const box = tip.parentElement.getBoundingClientRect(), x = event.clientX - box.left, y = event.clientY - box.top, is_right = x > box.width / 2;
 	requestAnimationFrame(() => {
 		tip.hidden = !text;
 		tip.textContent = text;

@@ -10,7 +10,7 @@ import { overview_axis_of } from "./overview.mjs";
 import { tree_name, tree_path } from "../count/tree.mjs";
 import { words_fit, words_length, words_moment, words_percent, words_weight } from "../data/words.mjs";
 
-const FLAME_ROW = 18, FLAME_FONT = 11.5, FLAME_TEXT_LEAST = 24, FLAME_ITEMS = 24;
+const FLAME_ROW = 18, FLAME_TEXT_LEAST = 24, FLAME_ITEMS = 24;
 
 // app: of page.mjs.  Returns what the page shows, and draw().
 export function flame_make(app) {
@@ -140,7 +140,7 @@ export function flame_svg(flame) {
 	const width = flame.scroll.clientWidth, height = flame.layout.rows * FLAME_ROW, pen = { globalAlpha: 1, fillStyle: flame.colors.ground, strokeRect: () => {},
 		fillRect: (x, y, w, h) => list.push(`<rect x="${x}" y="${y}" width="${w}" height="${h}" fill="${pen.fillStyle}" opacity="${pen.globalAlpha}"/>`),
 		fillText: (text, x, y) => list.push(`<text x="${x.toFixed(1)}" y="${y + 4}" fill="${pen.fillStyle}">${safe(text)}</text>`) };
-	list.push(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="monospace" font-size="${FLAME_FONT}">`);
+	list.push(`<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}" font-family="monospace" font-size="11.5">`);
 	pen.fillRect(0, 0, width, height);
 	for (const place of flame.layout.frames) {
 		list.push("<g><title>" + safe(flame_text(flame, place.node, place)) + "</title>");
@@ -169,7 +169,7 @@ function flame_hover(flame, event, place) {
 		flame.hover = place;
 		flame_draw(flame);
 	}
-	dom_tip(flame.tip, flame.element, event, place && flame_text(flame, place.node, place));
+	dom_tip(flame.tip, event, place && flame_text(flame, place.node, place));
 }
 
 function flame_click(flame, event) {
@@ -209,7 +209,7 @@ export function flame_text(flame, node, place) {
 	const { app } = flame, { model, tree, total, self, counted } = app, frame = tree.frame[node], row = app.changed?.[frame], time = flame_when(flame, place);
 	return [tree_name(model, tree, node), frame < 0 ? "" : model.objects.base[model.frames.object[frame]], time ? "at " + words_moment(time[0], 1) + " for " + words_length(time[1] - time[0]) : "",
 		words_percent(total[node], counted.sum), words_weight(total[node], app.measure.unit), row ? "function " + words_percent(row.share[0], 1) + " before and " + words_percent(row.share[1], 1) + " after: " +
-			changes_ratio(row.ratio) + " (" + changes_interval(row) + ")" : "", row ? COMPARE_RESULTS[row.result] : "", self[node] ? words_percent(self[node], counted.sum) + " itself" : ""].filter((text) => text).join(", ");
+			changes_ratio(row.ratio) + " (" + changes_interval(row) + "), " + COMPARE_RESULTS[row.result] : "", self[node] ? words_percent(self[node], counted.sum) + " itself" : ""].filter(Boolean).join(", ");
 }
 
 // Callees that have weight, the heaviest first.

@@ -24,7 +24,7 @@ export function overview_make(app) {
 				overview.drag = null;
 				app.change({});
 			},
-			onpointerleave: (event) => dom_tip(overview.tip, overview.tip.parentElement, event, ""),
+			onpointerleave: (event) => dom_tip(overview.tip, event, ""),
 			ondblclick: () => app.change({ times: [] }) }) };
 	overview.picture = el("div.overview-picture", { tabindex: "0", role: "slider", "aria-label": "Moment", "aria-valuemax": app.span_us, "aria-valuenow": 0, onkeydown: (event) => overview_key(overview, event),
 		onblur: () => overview_go(overview, null) }, overview.canvas, overview.veil);
@@ -244,7 +244,7 @@ function overview_move(overview, event) {
 
 function overview_hover(overview, event, us) {
 	const { canvas, rows, tip, drag } = overview, row = rows[Math.floor((event.clientY - canvas.getBoundingClientRect().top - OVERVIEW_AXIS) / OVERVIEW_ROW)];
-	dom_tip(tip, tip.parentElement, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000) : overview_text(overview, row, us)));
+	dom_tip(tip, event, row && (drag ? words_length(Math.abs(us - drag.from)) + " from " + words_moment(Math.min(us, drag.from), 1000) : overview_text(overview, row, us)));
 }
 
 // The text of a row and of a moment: its name, and what it has there.

@@ -14,9 +14,9 @@ export function processing_make(app) {
 	// show(value, row); value(row): by which rows are sorted, the largest first.
 	const number = (text, value, show) => [text, (row) => show(value(row), row), "number", text, (a, b) => value(b) - value(a) || a.i - b.i];
 	const name = (text, list, show) => [text, show, null, text, (a, b) => list_by_text(list[a.i], list[b.i]) || a.i - b.i];
-	const ended = (row) => p.flags[row.i] & PROCESS_ENDED, choose = (row) => app.change({ pids: [p.pid[row.i]], tids: [] });
+	const ended = (row) => p.flags[row.i] & PROCESS_ENDED;
 	const columns = [
-		name("program", p.comm, (row) => dom_button(p.comm[row.i] || ":" + p.pid[row.i], () => choose(row), "select process " + p.pid[row.i], "name")),
+		name("program", p.comm, (row) => dom_button(p.comm[row.i] || ":" + p.pid[row.i], () => app.change({ pids: [p.pid[row.i]], tids: [] }), "select process " + p.pid[row.i], "name")),
 		number("pid", (row) => p.pid[row.i], String),
 		number("parent", (row) => p.parent[row.i], (pid) => (pid ? String(pid) : "")),
 		number("sampled", (row) => row.weight, weight),

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // profile - functions by cost, as `ebprec report` has them
-import { FUNCTIONS_ORDERS, functions_is_kernel } from "../count/functions.mjs";
+import { FUNCTIONS_ORDERS } from "../count/functions.mjs";
 import { kinds_of } from "../data/kinds.mjs";
+import { match_exactly } from "../data/match.mjs";
+import { FRAME_KERNEL } from "../data/model.mjs";
 import { words_count, words_percent } from "../data/words.mjs";
 import { dom_bar, dom_button, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
@@ -20,8 +22,8 @@ export function profile_make(app) {
 
 // A function, with a click on which it is found everywhere.
 export function profile_name(app, frame) {
-	const name = app.model.frames.name[frame], button = dom_button(name, () => app.find(frame), "find " + name, "name");
-	if (functions_is_kernel(app.model, frame) && kinds_of(app.model, frame)[0] !== "wait")
+	const { name: names, flags } = app.model.frames, name = names[frame], button = dom_button(name, () => app.change({ search: match_exactly(name) }), "find " + name, "name");
+	if (flags[frame] & FRAME_KERNEL && kinds_of(app.model, frame)[0] !== "wait")
 		button.prepend(el("span.tag", "kernel"));
 	return button;
 }

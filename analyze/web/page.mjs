@@ -178,9 +178,9 @@ function page_look(app, closer) {
 }
 
 function page_tools(app) {
-	app.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression", spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: app.search.value }) });
+	const search = app.controls.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression", spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: search.value }) });
 	app.sides = page_select(app, "side", "of the time");
-	return el("div.tools", app.sides, app.search, app.matched, LINK_VIEW.measure.length > 1 ? page_select(app, "measure", "of", true) : "",
+	return el("div.tools", app.sides, search, app.matched, LINK_VIEW.measure.length > 1 ? page_select(app, "measure", "show", true) : "",
 		page_select(app, "group", "by", true), page_select(app, "order", "from", true), page_select(app, "root", "root at"), page_select(app, "place", "ordered by"));
 }
 
@@ -283,6 +283,9 @@ function page_update(app) {
 	app.command.set(command_lacks(model, shown, view.around), () => command_line(model, shown, [...app.measure.words, ...command_around(view)]));
 }
 
+	for (const [key, control] of Object.entries(app.controls))
+		if (control.value !== view[key])
+			control.value = view[key];
 // Counts that take longer than a frame are made when the selection rests.
 function page_rest(app) {
 	clearTimeout(app.resting);
@@ -290,7 +293,7 @@ function page_rest(app) {
 }
 
 function page_search(app) {
-	const { view, search, matched } = app;
+	const { view, controls, matched } = app;
 	let text = "";
 	app.hits = null;
 	try {
@@ -299,7 +302,7 @@ function page_search(app) {
 	} catch {
 		text = "not an expression yet";
 	}
-	search.classList.toggle("wrong", view.search && !app.hits);
+	controls.search.classList.toggle("wrong", view.search && !app.hits);
 	if (matched.textContent !== text) // for which the browser would lay out the page
 		matched.textContent = text;
 }
@@ -358,10 +361,7 @@ function page_link(app) {
 const page_linked = ({ main }) => link_read(location.hash.slice(1) || main.head.view || "");
 
 function page_show(app, state) {
-	const { view } = Object.assign(app, state);
-	app.search.value = view.search;
-	for (const [key, select] of Object.entries(app.controls))
-		select.value = view[key];
+	Object.assign(app, state);
 	page_change(app, { tree: true });
 }
 
@@ -374,17 +374,12 @@ function page_shift(app, grow, move) {
 }
 
 // Sets what is not one as it is, and else the other.
-function page_toggle(app, key, one, other) {
-	const value = app.view[key] === one ? other : one;
-	app.change({ [key]: value, ...(key === "order" ? { zoom: "" } : null) });
-	if (app.controls[key])
-		app.controls[key].value = value;
-}
+const page_toggle = (app, key, one, other) => app.change({ [key]: app.view[key] === one ? other : one, ...(key === "order" ? { zoom: "" } : null) });
 
 function page_key(app, event) {
 	const act = {
-		Escape: () => app.change(app.view.search ? { search: app.search.value = "" } : filter_all()),
-		"/": () => app.search.focus(),
+		Escape: () => app.change(app.view.search ? { search: "" } : filter_all()),
+		"/": () => app.controls.search.focus(),
 		"[": () => page_shift(app, 0.5, 0),
 		"]": () => page_shift(app, 2, 0),
 		"+": () => page_look(app, true),
@@ -393,7 +388,7 @@ function page_key(app, event) {
 		l: () => page_shift(app, 1, 0.25),
 		r: () => page_toggle(app, "fold", "yes", "no"),
 		i: () => page_toggle(app, "order", "up", "down"),
-		d: () => page_toggle(app, "theme", ...(getComputedStyle(document.documentElement).colorScheme === "dark" ? ["light", "dark"] : ["dark", "light"])),
+		d: () => app.change({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" }),
 	}[event.key];
 	if (!act || dom_is_shortcut(event) || (event.key !== "Escape" && event.target.matches("input, select")))
 		return;

@@ -11,7 +11,7 @@ import { count_stacks, page_load } from "../../lib/web/page_file.mjs";
 import { harness_begin, harness_end, harness_open, harness_settled, harness_test as test, harness_text } from "./harness.mjs";
 
 const [modules, pages] = process.argv.slice(2);
-const real = pages + "/real.html", hostile = pages + "/hostile.html", big = pages + "/big.html";
+const real = pages + "/real.html", story = pages + "/story.html", hostile = pages + "/hostile.html", big = pages + "/big.html";
 await harness_begin(modules);
 const model = await page_load(real);
 // Times of the recording by shares of it: how long it takes depends on the machine.
@@ -353,6 +353,19 @@ await test("by keys alone: find, walk, zoom, out, turn around, select all", asyn
 	await page.keyboard.press("i");
 	await page.waitForFunction(() => location.hash.includes("order=up"));
 	await page.keyboard.press("Escape");
+	await done(page, faults);
+});
+
+await test("a function chosen in the table stands where functions are searched, and Esc takes it away", async () => {
+	const { page, faults } = await harness_open(story), field = () => page.$eval("input[type=search]", (input) => input.value);
+	const name = await page.$eval(".functions td .name", (button) => button.lastChild.textContent);
+	await page.click(".functions td .name");
+	await harness_settled(page);
+	assert.equal((await field()).replaceAll("\\", ""), "^" + name + "$");
+	assert.match(await harness_text(page, ".matched"), /% matched$/);
+	await page.keyboard.press("Escape");
+	await harness_settled(page);
+	assert.deepEqual([await field(), await harness_text(page, ".matched")], ["", ""]);
 	await done(page, faults);
 });
 

@@ -140,9 +140,15 @@ static void write_quality(struct json_writer *j, const char *prefix, const struc
 {
 	uint64_t samples = side->report->counts.lost_samples,
 		 events = side->report->counts.lost_events;
-	char line[96];
+	char line[256];
 
 	write_lines(j, prefix, side->ask->quality);
+	if (!side->report->picked) {
+		snprintf(line, sizeof(line),
+			 "no samples of '%s': record longer, or choose more of the capture",
+			 event_name(side->ask->attr));
+		write_lines(j, prefix, line);
+	}
 	if (!samples && !events)
 		return;
 	snprintf(line, sizeof(line),

@@ -411,6 +411,7 @@ shown() {
 	gen_capture -o x.data --samples 0
 	ebprec report -q --html x.html x.data
 	node "$BATS_TEST_DIRNAME/../lib/web/names.mjs" x.html
+	contains "$(cat x.html)" "no samples of 'cpu-clock': record longer"
 	local story
 	for story in offcpu marks report-story; do
 		gen_story x.data <"$golden/$story/story"

@@ -56,9 +56,8 @@ function changes_count({ app, table, command, element }) {
 	app.redraw();
 }
 
-export const changes_ratio = (ratio) => ratio === Infinity ? "new" : ratio === 0 ? "gone" : "x" + ratio.toFixed(ratio < 0.1 ? 3 : ratio < 100 ? 2 : 0);
+const changes_times = (ratio) => "x" + (ratio < 1e6 ? ratio.toFixed(ratio < 0.1 ? 3 : ratio < 100 ? 2 : 0) : ratio.toExponential(1));
 
-export function changes_interval({ low, high }) {
-	const end = high === Infinity ? "" : "x" + high.toFixed(2);
-	return end || low ? "x" + low.toFixed(2) + " .. " + end : "";
-}
+export const changes_ratio = (ratio) => ratio === Infinity ? "new" : ratio === 0 ? "gone" : changes_times(ratio);
+
+export const changes_interval = ({ low, high }) => high < Infinity || low ? changes_times(low) + " .. " + (high < Infinity ? changes_times(high) : "") : "";

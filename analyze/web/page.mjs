@@ -120,15 +120,16 @@ function page_build(app) {
 	app.matched = el("span.matched", { "aria-live": "polite" });
 	page_data("ready", "no");
 	summary.tabIndex = 0; // it scrolls
+	app.help = el("details", el("summary", "Keys, and all as text"), page_keys(), summary);
 	app.element = el("main",
-		el("header", el("div", el("h1", head.file), el("p.quiet", head.facts)), page_select(app, "theme", "theme")),
+		el("header", el("div", el("h1", head.file), el("p.quiet", head.facts)), el("div.buttons", dom_button("keys (?)", () => page_help(app)), page_select(app, "theme", "theme"))),
 		page_quality(head, app.waiting),
 		dom_section("time", "When", page_axis(app), app.overview.element, app.overview.legend),
 		el("div.selection", app.chips, app.share),
 		dom_section("calls", "Calls", page_tools(app), app.flame.element, page_legend(app), app.detail.element),
 		...app.views.map((view) => view.element),
 		dom_section("command", "The same in a terminal", null, app.command.line, page_files(app), given),
-		el("details", el("summary", "As text, and keys"), page_keys(), summary));
+		app.help);
 	document.body.prepend(app.element);
 }
 
@@ -161,15 +162,15 @@ function page_select(app, key, label, zooms) {
 }
 
 function page_quality(head, waiting) {
-	return el("section.quality", { "aria-label": "How far these numbers can be trusted, and what they are of" },
-		el("ul", ...head.verdict.map((line) => el("li", { class: line[0] === " " ? "cause" : null }, line.trim()))), waiting ? waiting.account : "");
+	return el("section.quality", { "aria-label": "Account, and how far to trust it" },
+		waiting ? waiting.account : "", el("ul", ...head.verdict.map((line) => el("li", { class: line[0] === " " ? "cause" : null }, line.trim()))));
 }
 
 // The tools of the overview: selecting time and looking closer are two things.
 function page_axis(app) {
 	app.closer = dom_button("look closer", () => page_look(app, true), "show the selected time alone (+)");
-	app.farther = dom_button("all of the time", () => page_look(app, false), "show all of the time (-)");
-	return el("div.tools", el("span.quiet", "drag to select time"), app.farther, app.closer, page_select(app, "rows", "rows"));
+	app.farther = dom_button("all of the time", () => page_look(app, false));
+	return el("div.tools", el("span.quiet", "bars: " + app.model.head.weight + "; drag to select time"), app.farther, app.closer, page_select(app, "rows", "rows"));
 }
 
 function page_look(app, closer) {
@@ -185,16 +186,23 @@ function page_tools(app) {
 }
 
 function page_legend(app) {
-	app.legends = [dom_legend("Colours", KINDS, "kind-"), dom_legend("Colours of changes", [KINDS[0], ["grown", "\u25b2 more than before"],
-		["shrunk", "\u25bc less"], ["gone", "\u25bc gone"], ["noname", "not more than chance"]], "kind-")];
+	const narrow = ["narrow", "too narrow to draw"];
+	app.legends = [dom_legend("Colours", [...KINDS, narrow], "kind-"), dom_legend("Colours of changes", [KINDS[0], ["grown", "\u25b2 more than before"],
+		["shrunk", "\u25bc less"], ["gone", "\u25bc gone"], ["noname", "not more than chance"], narrow], "kind-")];
 	return el("div", ...app.legends);
 }
 
 function page_keys() {
 	const keys = [["drag", "select time; with Shift one more range, with Alt what it is compared with; double click selects all"], ["/", "find functions; capitals are found as they are"], ["Esc", "find nothing, then select all"],
 		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["arrows over time", "read a row at a moment"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
-		["Enter", "zoom to the frame; over time, select that of the call"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"]];
+		["Enter", "zoom to the frame; over time, select that of the call"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"], ["?", "this list"]];
 	return el("dl.keys", ...keys.flatMap(([key, text]) => [el("dt", key), el("dd", text)]));
+}
+
+function page_help({ help }) {
+	help.open = true;
+	help.firstChild.focus();
+	help.scrollIntoView();
 }
 
 // An attribute of the document, by which styles choose: set again, even to the same, all of them are chosen anew.
@@ -276,6 +284,9 @@ function page_update(app) {
 		flame_describe(app.flame);
 		app.chose(app.flame.current);
 	}
+	for (const [key, control] of Object.entries(app.controls))
+		if (control.value !== view[key])
+			control.value = view[key];
 	app.closer.disabled = !selection.times.length;
 	app.farther.hidden = !view.axis;
 	page_chips(app, problem);
@@ -283,9 +294,6 @@ function page_update(app) {
 	app.command.set(command_lacks(model, shown, view.around), () => command_line(model, shown, [...app.measure.words, ...command_around(view)]));
 }
 
-	for (const [key, control] of Object.entries(app.controls))
-		if (control.value !== view[key])
-			control.value = view[key];
 // Counts that take longer than a frame are made when the selection rests.
 function page_rest(app) {
 	clearTimeout(app.resting);
@@ -386,6 +394,7 @@ function page_key(app, event) {
 		"-": () => page_look(app, false),
 		h: () => page_shift(app, 1, -0.25),
 		l: () => page_shift(app, 1, 0.25),
+		"?": () => page_help(app),
 		r: () => page_toggle(app, "fold", "yes", "no"),
 		i: () => page_toggle(app, "order", "up", "down"),
 		d: () => app.change({ theme: document.documentElement.dataset.theme === "dark" ? "light" : "dark" }),

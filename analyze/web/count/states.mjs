@@ -9,7 +9,7 @@ export const STATES = [
 	["run", "runs"],
 	["runnable", "waits for a CPU"],
 	["sleep", "sleeps"],
-	["block", "waits, not to be interrupted"],
+	["block", "is blocked (uninterruptible)"],
 	["stop", "is stopped"],
 	["unknown", "not known: events are missing"],
 ];

@@ -8,7 +8,7 @@ const LINK_RANGES = 64;
 
 // The values that each part of the view may have, each with its text where the page has a list of them; "" takes any text.
 export const LINK_VIEW = {
-	measure: [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waiting, and its wakers"], ["wall", "running and waiting"]], // and the page's instruments
+	measure: [["cpu", "running"], ["off-cpu", "waiting"], ["wakers", "waits and wakers"], ["wall", "running and waiting"]], // and the page's instruments
 	rows: [["program", "programs"], ["cpu", "CPUs"], ["container", "containers"]],
 	baseline: "", // "FROM-TO" of the time that the selected one is compared with; "": none
 	side: [["after", "selected"], ["before", "compared with"], ["both", "both"]], // of the two the graph shows

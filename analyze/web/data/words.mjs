@@ -20,7 +20,7 @@ export function words_weight(n, unit) {
 }
 
 export function words_length(us) {
-	if (us >= 1e6)
+	if (us >= 999500)
 		return (us / 1e6).toFixed(us >= 1e8 ? 1 : 3) + " s";
 	return us >= 1000 ? (us / 1000).toFixed(us >= 1e5 ? 0 : 2) + " ms" : Math.round(us) + " us";
 }

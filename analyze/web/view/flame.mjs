@@ -63,8 +63,8 @@ function flame_chart(flame, width) {
 	/** @type {any} */
 	const range = times.length ? [times[0][0], times.at(-1)[1]] : overview_axis_of(app);
 	const list = wanted && app.view.measure === "cpu" && layout_thread(app.model, app.filter, range);
-	note.textContent = !wanted ? "" : list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) :
-		"Calls over time are those of one thread while it ran: select one above.";
+	note.textContent = !app.counted.sum ? "nothing is selected" : !wanted ? "A box is a function, as wide as its share, beside its callers and callees; click: details, double click: zoom" :
+		list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) + "; select less to see more" : "Calls over time are those of one thread while it ran: select one above.";
 	return list && layout_chart(app.model, app.tree, list, range, width);
 }
 
@@ -95,8 +95,10 @@ function flame_fill(context, color, x, y, width, height) {
 // A picture has thousands: nothing is made for one.
 function flame_frame(flame, context, place, y) {
 	const { app, colors } = flame, { tree, zoom } = app, { node, x } = place, width = Math.max(0.5, place.width - 1), high = FLAME_ROW - 1;
+	for (let at = x; node < 0 && at < x + width; at += 3) // hatched: many too narrow frames
+		flame_fill(context, colors["kind-noname"], at, y, 1, high);
 	if (node < 0)
-		return flame_fill(context, colors["kind-noname"], x, y, width, high);
+		return;
 	const frame = tree.frame[node], change = app.changed ? flame_change(app, frame) : "", kind = change || kinds_of(app.model, frame)[0], hit = app.hits && app.hits[frame];
 	const faded = tree.depth[node] <= tree.depth[zoom] && node && node !== zoom;
 	if (faded)

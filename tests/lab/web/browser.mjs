@@ -35,11 +35,11 @@ async function picture(page) {
 
 const chips = (page) => page.$$eval(".chip", (list) => list.map((chip) => chip.firstChild.textContent));
 
-for (const name of ["story", "real", "hostile", "big", "diff"])
+for (const name of ["story", "real", "hostile", "big", "diff", "zero"])
 	await test(name + " opens from the disk without a request, a message or a violation", async () => {
 		const { page, faults } = await harness_open(pages + "/" + name + ".html");
 		assert.equal(await page.$(".broken"), null);
-		assert.match(await harness_text(page, ".selected"), / selected, 100 % of all$/);
+		assert.match(await harness_text(page, ".selected"), name === "zero" ? /^0 samples selected/ : / selected, 100 % of all$/);
 		assert.ok(await page.$$eval("*", (list) => list.length) <= 2000, "more than 2,000 nodes");
 		await page.screenshot({ path: pages + "/" + name + ".png", fullPage: true });
 		await done(page, faults);
@@ -266,6 +266,9 @@ await test("the account: parts of CPUs and of threads are those of their sum, an
 	for (const [width, all] of await page.$$eval(".sum", (list) => list.map((bar) => [[...bar.children].reduce((sum, part) => sum + part.getBoundingClientRect().width, 0), bar.clientWidth])))
 		assert.ok(Math.abs(width - all) < 6, width + " of " + all);
 	assert.match(await page.$eval(".account p:last-child", (line) => line.textContent), /^Waited most from .* to .*: /);
+	// Each part in words has the swatch of its part of the bar, which may be too small to be seen.
+	for (const [bar, words] of await page.$$eval(".sum", (list) => list.map((bar) => [bar, bar.nextSibling].map((line) => [...line.querySelectorAll("span")].map((part) => part.className.replace("swatch ", ""))))))
+		assert.deepEqual(words, bar.filter((kind) => words.includes(kind)));
 	await done(page, faults);
 });
 
@@ -356,6 +359,21 @@ await test("by keys alone: find, walk, zoom, out, turn around, select all", asyn
 	await done(page, faults);
 });
 
+await test("? and the button show what keys do, and lead there", async () => {
+	const { page, faults } = await harness_open(real), close = () => page.evaluate(() => {
+		document.querySelector("details").open = false;
+		document.activeElement.blur();
+	});
+	for (const show of [() => page.keyboard.press("?"), () => page.evaluate(() => [...document.querySelectorAll("button")].find((button) => button.textContent === "keys (?)").click())]) {
+		await close();
+		await show();
+		assert.ok(await page.evaluate(() => document.querySelector("details").open && document.activeElement.tagName === "SUMMARY"));
+		const { top, bottom } = await page.$eval(".keys", (keys) => keys.getBoundingClientRect().toJSON());
+		assert.ok(bottom > 0 && top < 900, top + " to " + bottom);
+	}
+	await done(page, faults);
+});
+
 await test("a function chosen in the table stands where functions are searched, and Esc takes it away", async () => {
 	const { page, faults } = await harness_open(story), field = () => page.$eval("input[type=search]", (input) => input.value);
 	const name = await page.$eval(".functions td .name", (button) => button.lastChild.textContent);
@@ -366,6 +384,13 @@ await test("a function chosen in the table stands where functions are searched, 
 	await page.keyboard.press("Escape");
 	await harness_settled(page);
 	assert.deepEqual([await field(), await harness_text(page, ".matched")], ["", ""]);
+	await done(page, faults);
+});
+
+await test("without samples the page states that, and how to get some", async () => {
+	const { page, faults } = await harness_open(pages + "/zero.html");
+	assert.match(await harness_text(page, ".quality"), /no samples of 'cpu-clock': record longer/);
+	assert.equal(await harness_text(page, ".flame p"), "nothing is selected");
 	await done(page, faults);
 });
 
@@ -642,7 +667,7 @@ const [busiest] = [...new Set(model.tasks.tid)].map((tid) => [tid, model.samples
 const views = [["real", "light", "time=" + middle + "&search=main&axis=" + middle + "&baseline=" + span(0, 0.05)], ["real", "dark", "time=" + middle + "&search=main&axis=" + middle + "&measure=wakers"],
 	["real", "light", "measure=off-cpu&group=process&order=up"], ["real", "dark", "measure=wall&group=thread&place=weight"], ["real", "light", "rows=cpu&group=container&sort=name"],
 	["real", "dark", "place=time&tids=" + busiest + "&fold=yes"], ["real", "light", "rows=container&around=" + encodeURIComponent(model.frames.name[model.nodes.frame[1]]) + "&hide=x"],
-	["real", "dark", "time=" + middle + "&baseline=" + span(0, 0.08) + "&side=both"], ["hostile", "light", "theme=dark&symbol=("], ["diff", "light", ""], ["diff", "dark", "side=before"], ["carried", "dark", ""],
+	["real", "dark", "time=" + middle + "&baseline=" + span(0, 0.08) + "&side=both"], ["hostile", "light", "theme=dark&symbol=("], ["diff", "light", ""], ["diff", "dark", "side=before"], ["carried", "dark", ""], ["zero", "light", ""],
 	["real", "light", "measure=kmem&root=bottom"], ["real", "dark", "measure=kmem&order=up&time=" + middle],
 	["real", "light", "time=" + middle, 3840], ["real", "dark", "rows=cpu&measure=wall", 3840]];
 for (const [name, theme, fragment, width] of views)

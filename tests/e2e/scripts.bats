@@ -267,3 +267,25 @@ tree_of_words() {
 	contains "$output" "not ok 1 one that fails"
 	! kill "$(cat "$BATS_TEST_TMPDIR/pid")" || fail "it still ran"
 }
+
+@test "the mixed load ends with the process that started it" {
+	mkdir "$BATS_TEST_TMPDIR/bin" "$BATS_TEST_TMPDIR/work"
+	printf '#!/bin/sh\nexec sleep 0.1\n' >"$BATS_TEST_TMPDIR/bin/cc"
+	chmod +x "$BATS_TEST_TMPDIR/bin/cc"
+	for name in xz python3 openssl git node; do
+		ln -s cc "$BATS_TEST_TMPDIR/bin/$name"
+	done
+	load="$PWD/tests/live/mixed-load.sh $BATS_TEST_TMPDIR/work 600"
+	runs() {
+		pgrep -f "$load" >/dev/null
+	}
+	ended() {
+		! runs
+	}
+	# shellcheck disable=SC2086 # words
+	PATH=$BATS_TEST_TMPDIR/bin:$PATH bash -c '"$@" 2>/dev/null & sleep 60' bash $load 3>&- &
+	starter=$!
+	await runs
+	kill -KILL $starter
+	await ended
+}

@@ -5,6 +5,7 @@
 #
 # Compiling, compressing, python, openssl, git, node and short processes, each again and again.
 # A program that is not installed is left out and named on stderr.  Reads the sources it lies in.
+# It ends with the process that started it, whatever ended that, or with itself: none of its parts goes on alone.
 # shellcheck disable=SC2317 # functions are called by name
 set -euo pipefail
 
@@ -47,11 +48,12 @@ load_true() {
 }
 
 end=$((SECONDS + seconds))
+goes_on() { [ $SECONDS -lt $end ] && [ -d "/proc/$$" ] && [ -d "/proc/$PPID" ]; }
 for part in cc xz python3 openssl git node true; do
 	if ! command -v $part >/dev/null; then
 		echo "mixed-load: $part is not installed, left out" >&2
 		continue
 	fi
-	while [ $SECONDS -lt $end ]; do "load_$part"; done >/dev/null 2>&1 &
+	while goes_on; do "load_$part"; done >/dev/null 2>&1 &
 done
 wait

@@ -134,7 +134,7 @@ layers() {
 	analyze/cmd/sandbox: format/base format/os format/contract analyze/sym/locate
 	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/spool analyze/names analyze/metric analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/cmd/sandbox
 	analyze/cmd/html: analyze/out analyze/metric analyze/report analyze/page analyze/cmd/common
-	analyze/cmd/push: format/base format/os format/text format/perf format/reader analyze/out analyze/sym analyze/input/event analyze/push/forms analyze/push analyze/cmd/common
+	analyze/cmd/push: format/base format/os format/text format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/push/forms analyze/push analyze/cmd/common
 	analyze/cmd/summary: format/base analyze/out analyze/input/event analyze/input analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/report/process analyze/export analyze/cmd/common
 	analyze/cmd/metrics: analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/export analyze/cmd/common
 	analyze/cmd/live: format/text format/os format/reader analyze/out analyze/fold analyze/metric analyze/screen analyze/cmd/common analyze/cmd/metrics

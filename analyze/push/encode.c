@@ -82,7 +82,9 @@ static int encode_counted(struct sink *to, uint64_t sender, const struct push_so
 			  const struct push_counted *counted)
 {
 	const struct push_samples *samples = &counted->samples;
-	struct push_interval in = { .host = s->host, .sender = sender, .counted = counted };
+	struct push_interval in = {
+		.host = s->host, .labels = s->labels, .sender = sender, .counted = counted
+	};
 	int err = 0;
 
 	for (size_t i = 0; i < samples->row_count && !err; i += in.row_count) {

@@ -9,6 +9,7 @@
 /* Of a capture. */
 struct push_source {
 	const char *host;
+	const struct push_labels *labels; /* of samples: points have theirs */
 	char *identity;      /* owned; the same for the same recording, under whatever file name */
 	uint64_t to_wall_ns; /* what makes Unix time of its clock, by adding */
 	uint64_t interval_ns;

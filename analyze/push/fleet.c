@@ -84,6 +84,35 @@ static int put_services(FILE *to, const char *const *list, size_t count)
 	return err;
 }
 
+/* KEY=EXPRESSION, or KEY=!EXPRESSION, which takes out. */
+static int put_labels(FILE *to, const char *const *list, size_t count)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < count && !err; i++) {
+		const char *equals = strchrnul(list[i], '=');
+		bool takes_out = equals[0] && equals[1] == '!';
+		char *key = strndup(list[i], (size_t)(equals - list[i])), *value = NULL,
+		     *key_literal = key ? push_clickhouse_quote(key) : NULL, *literal = NULL;
+
+		if (asprintf(&value, "^(%s)$", *equals ? equals + 1 + takes_out : "") < 0)
+			value = NULL;
+		if (value)
+			literal = push_clickhouse_quote(value);
+		if (key_literal && literal)
+			fprintf(to,
+				" AND %sarrayExists((k, v) -> k = %s AND match(v, %s), labels.key, labels.value)",
+				takes_out ? "NOT " : "", key_literal, literal);
+		else
+			err = -ENOMEM;
+		free(key);
+		free(value);
+		free(key_literal);
+		free(literal);
+	}
+	return err;
+}
+
 static int make_where(struct work *w)
 {
 	const struct push_fleet_ask *a = w->ask;
@@ -101,6 +130,8 @@ static int make_where(struct work *w)
 		err = put_services(to, a->services, a->service_count);
 	if (!err)
 		err = put_matches(to, "host", a->hosts, a->host_count, "", "");
+	if (!err)
+		err = put_labels(to, a->labels, a->label_count);
 	if (to && fclose(to))
 		err = -ENOMEM;
 	free(event);

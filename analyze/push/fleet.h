@@ -22,6 +22,8 @@ struct push_fleet_ask {
 	size_t service_count;        /* 0: all */
 	const char *const *hosts;    /* likewise, found anywhere */
 	size_t host_count;
+	const char *const *labels; /* KEY=EXPRESSION, of complete values */
+	size_t label_count;
 	const char *event; /* NULL: cpu */
 	uint64_t from_s, to_s;
 	size_t most_stacks;

@@ -16,6 +16,7 @@ struct work {
 	struct metric_rows rows;
 	struct metric_selection selection;
 	uint64_t to_wall_ns;
+	const struct push_labels *labels; /* NULL: none */
 	struct push_points out;
 };
 
@@ -102,6 +103,29 @@ static int add_values(const struct metric_sums *one, const uint64_t *slots, stru
 	return err;
 }
 
+static bool has_field(const struct push_field *list, size_t count, const char *key)
+{
+	for (size_t i = 0; i < count; i++)
+		if (!strcmp(list[i].key, key))
+			return true;
+	return false;
+}
+
+static int add_labels(const struct work *w, struct push_point *p)
+{
+	int err = 0;
+
+	for (size_t i = 0; w->labels && i < w->labels->count && !err; i++) {
+		const struct push_label *l = &w->labels->list[i];
+
+		if (!has_field(p->tags, p->tag_count, l->key) &&
+		    !has_field(p->values, p->value_count, l->key))
+			err = add_field(&p->tags, &p->tag_count, &p->tag_capacity, l->key,
+					strdup(l->value));
+	}
+	return err;
+}
+
 static void fields_done(struct push_field *list, size_t count)
 {
 	for (size_t i = 0; i < count; i++) {
@@ -128,6 +152,8 @@ static int add_point(struct work *w, const struct metric_sums *one,
 
 	if (!err)
 		err = add_values(one, slots, &p);
+	if (!err)
+		err = add_labels(w, &p);
 	if (!err && vec_reserve(&w->out.list, &w->out.capacity, w->out.count + 1))
 		err = -ENOMEM;
 	if (err || !p.value_count)
@@ -192,7 +218,7 @@ static int make_points(struct work *w)
 
 int push_points_make(const struct capture *c, struct string_table *names,
 		     const struct process_model *model, uint64_t to_wall_ns,
-		     struct push_points *out)
+		     const struct push_labels *labels, struct push_points *out)
 {
 	static const struct metric_ask ask = { .interval = true, .no_moments = true };
 	struct work *w = calloc(1, sizeof(*w));
@@ -201,6 +227,7 @@ int push_points_make(const struct capture *c, struct string_table *names,
 	if (!w)
 		return -ENOMEM;
 	w->to_wall_ns = to_wall_ns;
+	w->labels = labels;
 	w->selection = (struct metric_selection){
 		.ask = &ask, .rows = &w->rows, .names = names, .model = model
 	};

@@ -16,11 +16,12 @@ struct process_model;
 
 /*
  * model: knows the paths of cgroups; NULL: they are shown by number.  to_wall_ns: makes Unix time of the sample clock.
+ * labels: of the host, tags of each point whose table has none of that name; NULL: none.
  * *out: push_points_done().  -ENOMEM, -EOVERFLOW.
  */
 int push_points_make(const struct capture *c, struct string_table *names,
 		     const struct process_model *model, uint64_t to_wall_ns,
-		     struct push_points *out);
+		     const struct push_labels *labels, struct push_points *out);
 void push_points_done(struct push_points *p);
 
 #endif

@@ -476,3 +476,25 @@ reader_of() {
 	same "$before" "$(ls state/out)"
 	contains "$before" gen-1.1.refused
 }
+
+@test "labels of a host are in each row, of options and of a file" {
+	start_server
+	printf '# where it is\ncloud.region=eu-1\n' >labels
+	push --label role=web --labels labels -i a.data
+	has_all
+	same $'cloud.region=eu-1\nrole=web' "$(curl -s "http://127.0.0.1:$port/labels")"
+}
+
+@test "a label that is none is refused before anything is sent" {
+	start_server
+	run push --label role -i a.data
+	same 2 "$status"
+	contains "$output" "option '--label' cannot be 'role': KEY=VALUE was expected"
+	printf 'role=web\n\nhost=other\n' >labels
+	run push --labels labels -i a.data
+	same 1 "$status"
+	contains "$output" "cannot read 'labels': line 3: there is one of that name"
+	run push --labels nosuch -i a.data
+	contains "$output" "cannot read 'nosuch': No such file or directory"
+	same "0 0 0 0" "$(sums)"
+}

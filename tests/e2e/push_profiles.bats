@@ -137,3 +137,12 @@ without_services() {
 	same 4 "$(find server -name '*.ingest' | wc -l)" # three parts of the first batch, and the second
 	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks pprof samples | sort)"
 }
+
+@test "labels of a host are attributes of OTLP's resources, and labels of Pyroscope's series" {
+	push --to "otlp+$at" --label cloud.region=eu-1 --label 'role=a,b c'
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks otlp samples | without_services)"
+	same $'cloud.region=eu-1\nrole=a,b c' "$("$TEST_LIB/profile_check.py" otlp --labels server/*profiles)"
+	push --to "pyroscope+$at" --label cloud.region=eu-1 --label 'role=a,b c'
+	grep -q '^/ingest?name=proc7%7Bhost%3Dgen%2Ccloud_region%3Deu-1%2Crole%3Da_b_c%7D&from=' server/*.headers
+	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks pprof samples | sort)"
+}

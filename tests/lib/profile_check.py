@@ -3,6 +3,7 @@
 """Reads profiles as a receiver does that believes nothing, and prints their folded stacks.
 
 profile_check.py otlp|pprof TYPE [--halved] FILE...
+profile_check.py otlp --labels FILE...			the attributes of resources that are none of a service and host
 
 otlp: bodies of ExportProfilesServiceRequest; pprof: profiles, gzipped or not.  TYPE: of the values that are added up, as "samples" or "cpu".
 Of a pprof FILE.headers has the address that it was sent to.
@@ -177,9 +178,15 @@ class Otlp:
     def type(self, value):
         return self.string(value["type_strindex"]), self.string(value["unit_strindex"])
 
+    def about(self, resource):
+        return {pair["key"]: pair["value"]["string_value"] for pair in resource["resource"]["attributes"]}
+
+    def resources(self):
+        return [self.about(resource) for resource in self.request["resource_profiles"]]
+
     def stacks(self, wanted, ids):
         for resource in self.request["resource_profiles"]:
-            about = {pair["key"]: pair["value"]["string_value"] for pair in resource["resource"]["attributes"]}
+            about = self.about(resource)
             check(about.get("service.name") and about.get("host.name"), "a resource has no service.name or host.name")
             for scope in resource["scope_profiles"]:
                 check(scope["scope"]["name"] == "ebprec" and scope["scope"]["version"], "a scope has no name and version")
@@ -253,6 +260,7 @@ def address_of(path):
         return ""
 
 
+OWN = ("service.name", "host.name", "container.name")
 form, wanted, *files = sys.argv[1:]
 halved = "--halved" in files
 sums, ids = {}, set()
@@ -261,8 +269,11 @@ for path in files:
         continue
     with open(path, "rb") as f:
         profile = (Otlp if form == "otlp" else Pprof)(f.read(), halved, address_of(path))
+    if wanted == "--labels":
+        sums.update(("%s=%s" % pair, "") for about in profile.resources() for pair in about.items() if pair[0] not in OWN)
+        continue
     for stack, value in profile.stacks(wanted, ids):
         key = ";".join(stack)
         sums[key] = sums.get(key, 0) + value
 for key in sorted(sums):
-    print(key, sums[key])
+    print(key, sums[key]) if wanted != "--labels" else print(key)

@@ -16,7 +16,7 @@ DIR/questions has the same for requests without a body.
 
 What is stored: the body, decompressed, as DIR/NUMBER.PATH, its headers beside it.  Rows of ebprec_samples are read, and
 SELECT count() answers how many there are of a batch; GET /sums prints rows, samples, weight, and how many batches came twice,
-GET /sums?EVENT those of an event.
+GET /sums?EVENT those of an event; GET /labels the labels of rows.
 """
 import gzip
 import http.server
@@ -32,6 +32,7 @@ import urllib.parse
 folder = sys.argv[1]
 lock = threading.Lock()
 rows = []  # (host, sender, seq, samples, weight, event)
+labels = {}  # of the rows
 ledger = []
 stored = 0
 
@@ -45,14 +46,17 @@ class Reader:
         self.at += struct.calcsize(form)
         return value
 
-    def text(self):
-        size = shift = 0
+    def count(self):
+        count = shift = 0
         while True:
             byte = self.number("B")
-            size |= (byte & 0x7F) << shift
+            count |= (byte & 0x7F) << shift
             shift += 7
             if byte < 0x80:
-                break
+                return count
+
+    def text(self):
+        size = self.count()
         self.at += size
         return self.data[self.at - size:self.at].decode()
 
@@ -66,6 +70,8 @@ def take_samples(data):
         weight, samples, host = r.number("Q"), r.number("Q"), r.text()
         r.text(), r.text()
         rows.append((host, r.number("Q"), r.number("Q"), samples, weight, event))
+        keys = [r.text() for _ in range(r.count())]
+        labels.update(zip(keys, [r.text() for _ in range(r.count())]))
 
 
 def take_batches(data):
@@ -138,7 +144,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         url = urllib.parse.urlparse(self.path)
         query = urllib.parse.parse_qs(url.query).get("query", [""])[0]
         step = None
-        if url.path != "/sums":
+        if url.path not in ("/sums", "/labels"):
             with lock:
                 step = next_step("questions")
         if step and step != "take":
@@ -149,6 +155,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
                 twice = len(ledger) - len(set(ledger))
                 asked = [r for r in rows if url.query in ("", r[5])]
                 self.answer(200, "%d %d %d %d\n" % (len(asked), sum(r[3] for r in asked), sum(r[4] for r in asked), twice))
+            elif url.path == "/labels":
+                self.answer(200, "".join("%s=%s\n" % pair for pair in sorted(labels.items())))
             elif "version()" in query:
                 self.answer(200, "24.3.1.5\n")
             else:

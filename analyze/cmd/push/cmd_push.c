@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/base/read_file.h"
 #include "analyze/cmd/common/commands.h"
 #include "analyze/cmd/common/name_options.h"
 #include "analyze/cmd/common/secret_file.h"
@@ -28,6 +29,7 @@
 #define SCAN_MOST_MS   60000
 #define LEDGER_WAIT_US 1000000
 #define NAMED_MAX      4096
+#define LABELS_BYTES   65536
 
 static const struct option push_options[] = {
 	{ OPT_LIST, 0, "to", "URL", AT(to), 0, 0,
@@ -47,6 +49,10 @@ static const struct option push_options[] = {
 	  "go on with captures that appear in the folders" },
 	{ OPT_STRING, 0, "host", "NAME", AT(host), 0, 0,
 	  "the host of the rows (default: the one that was recorded)" },
+	{ OPT_LIST, 0, "label", "KEY=VALUE", AT(labels), 0, 0,
+	  "of the host, in each row: region=eu (repeatable)" },
+	{ OPT_STRING, 0, "labels", "FILE", AT(labels_file), 0, 0,
+	  "the same, a line each, of a file" },
 	{ OPT_SECONDS, 0, "interval", "SECONDS", AT(interval_ns), 0, 0,
 	  "add samples up over so long (default: 60)" },
 	{ OPT_FLAG, 0, "waits", NULL, AT(waits), 0, 0,
@@ -79,11 +85,40 @@ static const struct option push_options[] = {
 	{ 0 },
 };
 
+static const struct usage push_usage;
+
+static int read_labels(struct push_opts *o)
+{
+	const char *problem = NULL;
+	char *text = NULL;
+	size_t line = 0;
+	int err = 0;
+
+	for (unsigned i = 0; i < o->labels.count && !err; i++) {
+		err = push_labels_add(&o->host_labels, o->labels.values[i], &problem);
+		if (err == -EINVAL)
+			return usage_error(&push_usage, "option '--label' cannot be '%s': %s",
+					   o->labels.values[i], problem);
+	}
+	if (!err && o->labels_file)
+		err = read_file_text(o->labels_file, LABELS_BYTES, &text);
+	if (!err && text)
+		err = push_labels_read(&o->host_labels, text, &line, &problem);
+	free(text);
+	if (problem)
+		return message_error("cannot read '%s': line %zu: %s", o->labels_file, line,
+				     problem);
+	return err ? message_error("cannot read '%s': %s", o->labels_file, strerror(-err)) : 0;
+}
+
 /* Before there are secrets. */
 static int start_reader(void *arg)
 {
 	struct push_opts *o = arg;
+	int status = read_labels(o);
 
+	if (status)
+		return status;
 	o->reader = o->status || o->setup ? -ENOENT : reader_process_start(push_read, o);
 	return o->reader < 0 && o->reader != -ENOENT
 		       ? message_error("cannot push: the process that reads cannot be started: %s",
@@ -580,5 +615,6 @@ int cmd_push(int argc, char **argv)
 	p->usage = &push_usage;
 	status = run(p, words);
 	done(p);
+	push_labels_done(&opts.host_labels);
 	return status;
 }

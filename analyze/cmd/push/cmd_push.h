@@ -4,19 +4,21 @@
 #define EBPREC_ANALYZE_CMD_PUSH_CMD_PUSH_H
 
 #include "analyze/cmd/common/report_options.h"
+#include "analyze/push/forms/labels.h"
 #include "analyze/push/ledger.h"
 #include "analyze/push/sender.h"
 
 struct push_opts {
-	struct option_list to, inputs, tokens;
-	const char *folder, *host;
+	struct option_list to, inputs, tokens, labels;
+	const char *folder, *host, *labels_file;
 	const char *ca, *cert, *key, *proxy, *proxy_login;
 	struct pick_options pick; /* of which only the names are options */
 	uint64_t interval_ns, timeout_ns, give_up_ns, most_wait_ns;
 	uint64_t max_rate_bytes, queue_bytes;
 	unsigned days;
 	bool setup, replicated, status, follow, waits, quiet;
-	int reader; /* of push_state; set when the options are known */
+	struct push_labels host_labels; /* of both options, and */
+	int reader;                     /* of push_state: set when the options are known */
 };
 
 /* Not equal: it was written to. */

@@ -205,8 +205,8 @@ static int encode_open(struct reading *p, struct cmd_open *in, struct push_sourc
 	struct report *r = &in->report;
 	int status = 0;
 
-	if (has_form(p, true) &&
-	    push_points_make(in->capture, r->names, r->model, source->to_wall_ns, &points))
+	if (has_form(p, true) && push_points_make(in->capture, r->names, r->model,
+						  source->to_wall_ns, source->labels, &points))
 		status = message_error("cannot push '%s': %s", p->path, strerror(ENOMEM));
 	if (!status && has_form(p, false))
 		status = count_all(p, r, source->end_ns != UINT64_MAX, &counting);
@@ -264,7 +264,8 @@ static int encode_capture(struct reading *r, struct cmd_open *in)
 	const struct capture *c = in->capture;
 	const char *host = r->opts.host ? r->opts.host
 					: capture_feature_string(c, PERFFILE_HOSTNAME);
-	struct push_source source = { .interval_ns = r->opts.interval_ns };
+	struct push_source source = { .interval_ns = r->opts.interval_ns,
+				      .labels = &r->opts.host_labels };
 	struct time_span span;
 	uint64_t sample_ns, wall_ns;
 	char *name;

@@ -47,6 +47,8 @@ static const struct option own_options[] = {
 	  "of a database in place of a spool: clickhouse://HOST/DATABASE" },
 	{ OPT_LIST, 0, "host", "REGEX", AT(fleet.hosts), 0, 0,
 	  "with --from: only hosts of such a name (repeatable)" },
+	{ OPT_LIST, 0, "label", "KEY=REGEX", AT(fleet.labels), 0, 0,
+	  "with --from: only hosts with such a label, of 'ebprec push --label' (repeatable)" },
 	{ OPT_FLAG, 0, "hourly", NULL, AT(fleet.hourly), 0, 0,
 	  "with --from: of the hours that begin in this time, from the hourly table, which is small" },
 	{ OPT_STRING, 0, "token-file", "FILE", AT(fleet.token), 0, 0,
@@ -385,8 +387,15 @@ static int ask_fleet(struct query *q)
 	if (ask.off_cpu && (ask.event || ask.weight))
 		return usage_error(&q->usage, "--off-cpu has no '%s': it is of time",
 				   ask.event ? "--event" : "--weight");
-	if (q->opts.fleet.hourly && q->opts.fleet.hosts.count)
-		return usage_error(&q->usage, "--hourly has sums of all hosts: not with --host");
+	if (q->opts.fleet.hourly && (q->opts.fleet.hosts.count || q->opts.fleet.labels.count))
+		return usage_error(&q->usage, "--hourly has sums of all hosts: not with --%s",
+				   q->opts.fleet.hosts.count ? "host" : "label");
+	for (unsigned i = 0; i < q->opts.fleet.labels.count; i++)
+		if (!strchr(q->opts.fleet.labels.values[i], '='))
+			return usage_error(
+				&q->usage,
+				"option '--label' cannot be '%s': KEY=REGEX was expected",
+				q->opts.fleet.labels.values[i]);
 	status = read_span(q, &span);
 	if (!status && r->min_percent)
 		status = pick_options_percent(r->min_percent, r->min_percent_name, &q->usage,

@@ -92,6 +92,8 @@ static int read_fleet(const struct query_fleet_ask *ask, const struct push_targe
 		.service_count = ask->services->count,
 		.hosts = ask->opts->hosts.values,
 		.host_count = ask->opts->hosts.count,
+		.labels = ask->opts->labels.values,
+		.label_count = ask->opts->labels.count,
 		.event = ask->off_cpu ? PUSH_WAITS : ask->event,
 		.from_s = span->from_ns / NS_PER_SECOND,
 		.to_s = span->to_ns / NS_PER_SECOND,

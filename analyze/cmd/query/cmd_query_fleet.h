@@ -8,7 +8,7 @@
 
 struct query_fleet_opts {
 	const char *from, *token, *ca;
-	struct option_list hosts;
+	struct option_list hosts, labels;
 	bool hourly;
 };
 

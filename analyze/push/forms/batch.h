@@ -17,7 +17,7 @@
 
 #define PUSH_BATCH_MAX_BYTES (256u << 20)
 #define PUSH_PARTS_MAX       4096
-#define PUSH_TEXT_MAX        256 /* of a host's name, and of a part's */
+#define PUSH_TEXT_MAX        4096 /* of a host's name, and of a part's */
 
 struct push_cut {
 	uint32_t offset_bytes; /* in the body */

@@ -25,7 +25,7 @@ struct table {
 static const struct table tables[] = {
 	{ "ebprec_samples",
 	  "service LOW, event LOW, t DateTime, stack UInt64, weight UInt64, samples UInt64, host LOW, comm LOW, "
-	  "container LOW, sender UInt64, seq UInt64",
+	  "container LOW, sender UInt64, seq UInt64, labels Nested(key LOW, value LOW)",
 	  "", "toDate(t)", "(service, event, toStartOfHour(t), stack, host, t)", "t", NULL },
 	{ "ebprec_stacks", "stack UInt64, day Date, frames Array(UInt64)", "Replacing",
 	  "toMonday(day)", "stack", "day", NULL },
@@ -51,6 +51,11 @@ static const char hour_view[] =
 	"TO %s.ebprec_hour AS SELECT service, event, toStartOfHour(t) AS hour, stack, comm, sum(weight) AS weight, "
 	"sum(samples) AS samples, now() AS ver FROM %s.ebprec_samples WHERE t >= toStartOfHour(now() - INTERVAL 3 HOUR) "
 	"AND t < toStartOfHour(now()) GROUP BY service, event, hour, stack, comm";
+
+/* Tables of before had no labels.  Servers that have no ADD COLUMN IF NOT EXISTS get them in new tables alone. */
+static const char label_columns[] =
+	"ALTER TABLE %s.ebprec_samples ADD COLUMN IF NOT EXISTS labels.key Array(LowCardinality(String)), "
+	"ADD COLUMN IF NOT EXISTS labels.value Array(LowCardinality(String))";
 
 #define TABLES (sizeof(tables) / sizeof(tables[0]))
 
@@ -104,13 +109,16 @@ int push_clickhouse_statement(const struct push_target *t, bool replicated, unsi
 	FILE *to;
 
 	*out = NULL;
-	if (i > TABLES + (t->version >= PUSH_CLICKHOUSE_REFRESH))
+	if (i >
+	    TABLES + (t->version >= PUSH_CLICKHOUSE_FULL) + (t->version >= PUSH_CLICKHOUSE_REFRESH))
 		return 0;
 	to = open_memstream(out, &bytes);
 	if (!to)
 		return -ENOMEM;
 	if (!i)
 		fprintf(to, "CREATE DATABASE IF NOT EXISTS %s", t->database);
+	else if (i == TABLES + 1)
+		fprintf(to, label_columns, t->database);
 	else if (i > TABLES)
 		fprintf(to, hour_view, t->database, t->database, t->database);
 	else
@@ -178,6 +186,17 @@ static void put_frames(const struct push_interval *in, struct push_batch *b,
 	}
 }
 
+/* A column of keys, and one of values. */
+static void put_labels(const struct push_labels *l, struct outbuf *out)
+{
+	row_binary_count(out, l ? l->count : 0);
+	for (size_t i = 0; l && i < l->count; i++)
+		row_binary_text(out, l->list[i].key);
+	row_binary_count(out, l ? l->count : 0);
+	for (size_t i = 0; l && i < l->count; i++)
+		row_binary_text(out, l->list[i].value);
+}
+
 static void put_samples(const struct push_interval *in, struct push_batch *b, uint64_t *weight)
 {
 	struct push_part *part = b->bad ? NULL : push_batch_add(b, "samples");
@@ -196,6 +215,7 @@ static void put_samples(const struct push_interval *in, struct push_batch *b, ui
 		row_binary_text(&part->body, r->container);
 		outbuf_u64(&part->body, in->sender);
 		outbuf_u64(&part->body, in->seq);
+		put_labels(in->labels, &part->body);
 		push_part_end_row(b, part);
 		b->samples += r->samples;
 		*weight += r->weight;
@@ -241,7 +261,8 @@ static int encode(const struct push_interval *in, struct push_batch *out)
 static const char *columns_of(const char *part)
 {
 	if (!strcmp(part, "samples"))
-		return "service,event,t,stack,weight,samples,host,comm,container,sender,seq";
+		return "service,event,t,stack,weight,samples,host,comm,container,sender,seq,labels.key,"
+		       "labels.value";
 	if (!strcmp(part, "stacks"))
 		return "stack,day,frames";
 	if (!strcmp(part, "frames"))

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "analyze/push/forms/ids.h"
+#include "analyze/push/forms/labels.h"
 
 struct push_frame {
 	uint64_t id;
@@ -81,6 +82,7 @@ struct push_points {
 /* What a form encodes: either rows of samples or points. */
 struct push_interval {
 	const char *host;
+	const struct push_labels *labels; /* of the host */
 	uint64_t sender, seq;
 	uint64_t from_s, to_s;
 	const struct push_counted *counted;

@@ -346,6 +346,9 @@ static void put_resource(struct request *o, const struct push_row *const *rows, 
 	put_pair(o, &attributes, 1, "host.name", o->in->host);
 	if (*rows[0]->container)
 		put_pair(o, &attributes, 1, "container.name", rows[0]->container);
+	for (size_t i = 0; o->in->labels && i < o->in->labels->count; i++)
+		put_pair(o, &attributes, 1, o->in->labels->list[i].key,
+			 o->in->labels->list[i].value);
 	protobuf_clear(&o->scopes);
 	put_scope(o);
 	put_profile(o, rows, count, false);

@@ -13,6 +13,7 @@
 #include "analyze/base/string_table.h"
 #include "analyze/export/pprof_message.h"
 #include "analyze/push/forms/forms.h"
+#include "analyze/push/forms/prometheus.h"
 #include "analyze/push/forms/services.h"
 
 #define NS_PER_SECOND  1000000000u
@@ -129,12 +130,52 @@ static void move_bytes(struct profile *p, struct push_part *part)
 	protobuf_clear(&p->m.out);
 }
 
+/* A text as its language of labels takes it: SERVICE{KEY=VALUE}. */
+static char *plain_name(const char *text)
+{
+	char *name = strdup(text);
+
+	for (char *at = name; at && *at; at++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./",
+			    *at))
+			*at = '_';
+	return name;
+}
+
+/* SERVICE and the labels of the host, ",KEY=VALUE" each: no part of them has a comma.  Owned; NULL: no memory. */
+static char *part_name(const char *service, const struct push_labels *labels)
+{
+	char *plain = plain_name(service), *name = NULL;
+	size_t bytes;
+	FILE *to = open_memstream(&name, &bytes);
+
+	if (to && plain)
+		fputs(plain, to);
+	for (size_t i = 0; to && labels && i < labels->count; i++) {
+		char *key = push_prometheus_name(labels->list[i].key),
+		     *value = plain_name(labels->list[i].value);
+
+		if (key && value)
+			fprintf(to, ",%s=%s", key, value);
+		free(key);
+		free(value);
+	}
+	if (to && fclose(to)) {
+		free(name);
+		name = NULL;
+	}
+	free(plain);
+	return name;
+}
+
 static void put_service(const struct push_interval *in, const struct push_row *const *rows,
 			size_t count, const char *name, uint32_t *locations, struct push_batch *b)
 {
-	struct push_part *part = push_batch_add(b, name);
+	char *labelled = part_name(name, in->labels);
+	struct push_part *part = labelled ? push_batch_add(b, labelled) : NULL;
 	struct profile p = { .in = in, .locations = locations };
 
+	free(labelled);
 	memset(locations, 0, in->counted->samples.frame_list_count * sizeof(*locations));
 	if (!part || string_table_new(&p.strings) || string_table_new(&p.mappings)) {
 		p.bad = true;
@@ -177,18 +218,6 @@ static int encode(const struct push_interval *in, struct push_batch *b)
 	return b->bad ? -ENOMEM : 0;
 }
 
-/* A name as its language of labels takes it: SERVICE{KEY=VALUE}. */
-static char *plain_name(const char *text)
-{
-	char *name = strdup(text);
-
-	for (char *at = name; at && *at; at++)
-		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./",
-			    *at))
-			*at = '_';
-	return name;
-}
-
 /* Parts of that service before this one, of which the server had one that was too large for it. */
 static size_t halves_before(const struct push_batch *b, size_t part)
 {
@@ -201,22 +230,24 @@ static size_t halves_before(const struct push_batch *b, size_t part)
 
 static char *url(const struct push_target *t, const struct push_batch *b, size_t part)
 {
-	char *base = push_target_url(t, "/ingest"), *service = plain_name(b->parts[part].name),
-	     *host = plain_name(b->host), *to = NULL, half[40] = "";
-	size_t before = halves_before(b, part);
+	const char *name = b->parts[part].name;
+	const size_t service_bytes = strcspn(name, ","), before = halves_before(b, part);
+	char *base = push_target_url(t, "/ingest"),
+	     *labels = push_target_escape(name + service_bytes), *host = plain_name(b->host),
+	     *to = NULL, half[40] = "";
 
 	/* Both have the time of the batch. */
 	if (before)
 		snprintf(half, sizeof(half), "%%2Cpart%%3D%zu", before);
-	if (base && service && host &&
+	if (base && labels && host &&
 	    asprintf(&to,
-		     "%s%cname=%s%%7Bhost%%3D%s%s%%7D&from=%" PRIu64 "&until=%" PRIu64
+		     "%s%cname=%.*s%%7Bhost%%3D%s%s%s%%7D&from=%" PRIu64 "&until=%" PRIu64
 		     "&format=pprof&spyName=ebprec",
-		     base, strchr(base, '?') ? '&' : '?', service, host, half, b->from_s,
-		     b->to_s > b->from_s ? b->to_s : b->from_s + 1) < 0)
+		     base, strchr(base, '?') ? '&' : '?', (int)service_bytes, name, host, labels,
+		     half, b->from_s, b->to_s > b->from_s ? b->to_s : b->from_s + 1) < 0)
 		to = NULL;
 	free(base);
-	free(service);
+	free(labels);
 	free(host);
 	return to;
 }

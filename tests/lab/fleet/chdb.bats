@@ -23,6 +23,24 @@ teardown() {
 	end_background
 }
 
+@test "tables without labels get them by --setup, and rows with labels and waits arrive" {
+	ebprec push -q --to "$database" -d state --setup
+	ask 'ALTER TABLE prof.ebprec_samples DROP COLUMN labels.key, DROP COLUMN labels.value' >/dev/null
+	run -1 ebprec push -q --to "$database" -d state --give-up 0.2 -i a.data
+	ebprec push -q --to "$database" -d state --setup
+	for table in samples stacks; do
+		ask "ALTER TABLE prof.ebprec_$table REMOVE TTL" >/dev/null # the captures are of 2023
+	done
+	perl "$TEST_LIB/gen/random_waits.pl" 7 | gen_story w.data
+	ebprec push -q --to "$database" -d other --host h --label role=web --label region=eu -i w.data
+	ebprec report -q --waits --csv --min-percent 0 -i w.data >waits.csv
+	same "$(sum_field 4 , <waits.csv)	$(sum_field 5 , <waits.csv)" "$(ask "SELECT sum(samples), sum(weight) FROM prof.ebprec_samples
+		WHERE event = 'off_cpu' AND labels.value[indexOf(labels.key, 'region')] = 'eu'")"
+	when=(--since 2023-11-14T00:00:00 --until 2023-11-16T00:00:00)
+	same "$(ebprec report -q --folded -i w.data)" "$(ebprec query --from "$database" --label role=web "${when[@]}" --folded)"
+	same "" "$(ebprec query -q --from "$database" --label role=db "${when[@]}" --folded)"
+}
+
 @test "LowCardinality, TTL and tokens: the sums and stacks are those of the report" {
 	ebprec push -q --to "$database" -d state --setup
 	contains "$(ask 'SHOW CREATE TABLE prof.ebprec_samples')" 'TTL t + toIntervalDay(14)'

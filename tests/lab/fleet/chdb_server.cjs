@@ -13,7 +13,7 @@ function insert(sql, settings, body) {
 	const [, table, columns] = sql.match(/^INSERT INTO (\S+) \((.*)\) FORMAT RowBinary$/);
 	const file = folder + "/rows.bin";
 	const types = Object.fromEntries(session.query("DESCRIBE TABLE " + table, "TSVRaw").trim().split("\n").map((l) => l.split("\t")));
-	const structure = columns.split(",").map((c) => c + " " + types[c]).join(", ");
+	const structure = columns.split(",").map((c) => "`" + c + "` " + types[c]).join(", ");
 	fs.writeFileSync(file, body);
 	const set = [...settings].filter(([name]) => name !== "query" && name !== "database").map(([name, value]) => `${name} = '${value}'`);
 	session.query(`INSERT INTO ${table} (${columns}) ${set.length ? "SETTINGS " + set.join(", ") : ""} ` +

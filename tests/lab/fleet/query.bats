@@ -21,7 +21,7 @@ setup() {
 	database=clickhouse://127.0.0.1:$clickhouse_port/prof
 	ebprec push -q --to "$database" -d "$BATS_TEST_TMPDIR/state" --setup
 	for host in web-1 web-2 db-1; do
-		ebprec push -q --to "$database" -d "$BATS_TEST_TMPDIR/state" --host $host --interval 0.5 -i m.data
+		ebprec push -q --to "$database" -d "$BATS_TEST_TMPDIR/state" --host $host --label role=${host%-*} --label 'region=eu' --interval 0.5 -i m.data
 	done
 }
 
@@ -51,6 +51,14 @@ teardown() {
 	run ebprec query --from "$database" --off-cpu --weight samples
 	same 2 "$status"
 	contains "$output" "--off-cpu has no '--weight': it is of time"
+}
+
+@test "labels select hosts" {
+	same "$(ebprec report -q --folded -i m.data)" "$(ebprec query --from "$database" --label role=db --folded)"
+	same "$(ebprec report -q --folded -i m.data | multiply_stacks 2)" "$(ebprec query --from "$database" --label 'role=!db' --label 'region=e.' --folded)"
+	same "" "$(ebprec query -q --from "$database" --label nosuch=db --folded)"
+	run ebprec query --from "$database" --hourly --label role=db
+	same 2 "$status"
 }
 
 @test "one service" {

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -149,7 +150,11 @@ static void row_binary_is_that_of_the_documents(void **state)
 					 "c"
 					 "\0"
 					 "\x05\0\0\0\0\0\0\0"
-					 "\x06\0\0\0\0\0\0"; /* and the NUL */
+					 "\x06\0\0\0\0\0\0\0"
+					 "\x01\x06"
+					 "region"
+					 "\x01\x02"
+					 "eu"; /* without the NUL */
 	struct push_frame frame;
 	uint32_t number;
 	struct push_stack stack;
@@ -158,7 +163,10 @@ static void row_binary_is_that_of_the_documents(void **state)
 	struct push_row row = {
 		.weight = 10, .samples = 2, .service = "s", .comm = "c", .container = ""
 	};
+	struct push_labels labels = { .count = 0 };
+	const char *problem;
 	struct push_interval in = { .host = "h1",
+				    .labels = &labels,
 				    .sender = 5,
 				    .seq = 6,
 				    .from_s = 86400,
@@ -168,16 +176,48 @@ static void row_binary_is_that_of_the_documents(void **state)
 				    .row_count = 1 };
 	struct push_batch b = { 0 };
 
+	assert_int_equal(push_labels_add(&labels, "region=eu", &problem), 0);
 	assert_int_equal(push_clickhouse.encode(&in, &b), 0);
 	assert_int_equal(b.part_count, 4);
 	assert_string_equal(b.parts[0].name, "stacks");
 	assert_int_equal(b.parts[0].body.size_bytes, sizeof(stacks));
 	assert_memory_equal(b.parts[0].body.data, stacks, sizeof(stacks));
 	assert_string_equal(b.parts[2].name, "samples");
-	assert_int_equal(b.parts[2].body.size_bytes, sizeof(samples));
-	assert_memory_equal(b.parts[2].body.data, samples, sizeof(samples));
+	assert_int_equal(b.parts[2].body.size_bytes, sizeof(samples) - 1);
+	assert_memory_equal(b.parts[2].body.data, samples, sizeof(samples) - 1);
 	assert_int_equal(b.samples, 2);
 	push_batch_done(&b);
+	push_labels_done(&labels);
+}
+
+static void labels_have_their_rules(void **state)
+{
+	static const char *const bad[] = { "region",   "=eu",        "1a=b",      "a b=c",     "a=",
+					   "a=b\x01c", "host=other", "region=us", "a=\xc3\xa4" };
+	char text[] = "# of the machine\n\nregion=eu\ncloud.zone=a,b=c\n", twice[] = "x=1\nx=2\n",
+	     wide[3 + PUSH_LABEL_VALUE_MAX + 1] = "k=", name[16];
+	struct push_labels l = { .count = 0 };
+	const char *problem = NULL;
+	size_t line;
+
+	assert_int_equal(push_labels_read(&l, text, &line, &problem), 0);
+	assert_int_equal(l.count, 2);
+	assert_string_equal(l.list[1].key, "cloud.zone");
+	assert_string_equal(l.list[1].value, "a,b=c");
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_int_equal(push_labels_add(&l, bad[i], &problem), -EINVAL);
+	memset(wide + 2, 'v', PUSH_LABEL_VALUE_MAX + 1);
+	assert_int_equal(push_labels_add(&l, wide, &problem), -EINVAL);
+	wide[2 + PUSH_LABEL_VALUE_MAX] = '\0';
+	assert_int_equal(push_labels_add(&l, wide, &problem), 0);
+	assert_int_equal(push_labels_read(&l, twice, &line, &problem), -EINVAL);
+	assert_int_equal(line, 2);
+	while (l.count < PUSH_LABELS_MAX) {
+		snprintf(name, sizeof(name), "n%zu=1", l.count);
+		assert_int_equal(push_labels_add(&l, name, &problem), 0);
+	}
+	assert_int_equal(push_labels_add(&l, "more=1", &problem), -EINVAL);
+	push_labels_done(&l);
 }
 
 static struct push_point small_point(struct push_field *tags, struct push_field *values)
@@ -284,6 +324,8 @@ static void old_and_new_servers_get_tables_of_their_time(void **state)
 	assert_null(strstr(sql, "TTL"));
 	assert_non_null(strstr(sql, "service String, event String"));
 	free(sql);
+	assert_int_equal(push_clickhouse_statement(&t, false, 14, 6, &sql), 0);
+	assert_null(sql);
 	t.version = 24003;
 	assert_int_equal(push_clickhouse_statement(&t, true, 14, 1, &sql), 0);
 	assert_non_null(strstr(sql, "host LowCardinality(String)"));
@@ -296,13 +338,16 @@ static void old_and_new_servers_get_tables_of_their_time(void **state)
 	assert_non_null(strstr(sql, "p/ebprec_hour', '{replica}', ver)"));
 	free(sql);
 	assert_int_equal(push_clickhouse_statement(&t, false, 14, 6, &sql), 0);
+	assert_non_null(strstr(sql, "ALTER TABLE p.ebprec_samples ADD COLUMN IF NOT EXISTS"));
+	free(sql);
+	assert_int_equal(push_clickhouse_statement(&t, false, 14, 7, &sql), 0);
 	assert_null(sql);
 	t.version = 24010;
-	assert_int_equal(push_clickhouse_statement(&t, false, 14, 6, &sql), 0);
+	assert_int_equal(push_clickhouse_statement(&t, false, 14, 7, &sql), 0);
 	assert_non_null(
 		strstr(sql, "REFRESH EVERY 1 HOUR OFFSET 10 MINUTE APPEND TO p.ebprec_hour AS"));
 	free(sql);
-	assert_int_equal(push_clickhouse_statement(&t, false, 14, 7, &sql), 0);
+	assert_int_equal(push_clickhouse_statement(&t, false, 14, 8, &sql), 0);
 	assert_null(sql);
 	push_target_done(&t);
 }
@@ -324,6 +369,7 @@ int main(void)
 		cmocka_unit_test(an_address_without_a_secret_has_none),
 		cmocka_unit_test(ids_stay_what_databases_have),
 		cmocka_unit_test(row_binary_is_that_of_the_documents),
+		cmocka_unit_test(labels_have_their_rules),
 		cmocka_unit_test(lines_of_influx_are_escaped),
 		cmocka_unit_test(text_of_prometheus_has_a_type_a_metric),
 		cmocka_unit_test(batches_of_json_are_numbered),

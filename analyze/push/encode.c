@@ -12,8 +12,9 @@
 #include "analyze/push/samples.h"
 #include "format/base/crc32c.h"
 
-#define NS_PER_SECOND 1000000000u
-#define HOST_BYTES    200
+#define NS_PER_SECOND    1000000000u
+#define SECONDS_PER_HOUR 3600
+#define HOST_BYTES       200
 /* ClickHouse stores a part as one block, all or nothing, up to a million rows or 256 MB. */
 #define BATCH_ROWS_MAX 100000
 
@@ -78,29 +79,52 @@ static uint64_t seconds_of(const struct push_source *s, uint64_t time_ns)
 	return (time_ns + s->to_wall_ns) / NS_PER_SECOND;
 }
 
-static int encode_counted(struct sink *to, uint64_t sender, const struct push_source *s,
-			  const struct push_counted *counted)
+/* The intervals of one list; in: with room for what was sent. */
+static int encode_intervals(struct sink *to, const struct push_source *s,
+			    const struct push_counted *counted, struct push_interval *in)
 {
 	const struct push_samples *samples = &counted->samples;
-	struct push_interval in = {
-		.host = s->host, .labels = s->labels, .sender = sender, .counted = counted
-	};
+	uint64_t hour = 0;
 	int err = 0;
 
-	for (size_t i = 0; i < samples->row_count && !err; i += in.row_count) {
+	for (size_t i = 0; i < samples->row_count && !err; i += in->row_count) {
 		uint64_t from_ns = samples->rows[i].time_ns, to_ns = from_ns + s->interval_ns;
 
 		if (to_ns > s->end_ns && from_ns <= s->end_ns)
 			to_ns = s->end_ns;
-		in.rows = samples->rows + i;
-		in.row_count = push_samples_interval(samples, i);
-		if (in.row_count > BATCH_ROWS_MAX)
-			in.row_count = BATCH_ROWS_MAX;
-		in.from_s = seconds_of(s, from_ns);
-		in.to_s = seconds_of(s, to_ns);
-		in.lost = i + in.row_count == samples->row_count ? counted->lost : 0;
-		err = encode_one(to, &in);
+		in->rows = samples->rows + i;
+		in->row_count = push_samples_interval(samples, i);
+		if (in->row_count > BATCH_ROWS_MAX)
+			in->row_count = BATCH_ROWS_MAX;
+		in->from_s = seconds_of(s, from_ns);
+		in->to_s = seconds_of(s, to_ns);
+		in->lost = i + in->row_count == samples->row_count ? counted->lost : 0;
+		if (in->from_s / SECONDS_PER_HOUR != hour) {
+			memset(in->sent_stacks, 0, samples->stack_count);
+			memset(in->sent_frames, 0, samples->frame_list_count);
+		}
+		hour = in->from_s / SECONDS_PER_HOUR;
+		err = encode_one(to, in);
 	}
+	return err;
+}
+
+static int encode_counted(struct sink *to, uint64_t sender, const struct push_source *s,
+			  const struct push_counted *counted)
+{
+	struct push_interval in = {
+		.host = s->host,
+		.labels = s->labels,
+		.sender = sender,
+		.counted = counted,
+		.sent_stacks = calloc(counted->samples.stack_count + 1, 1),
+		.sent_frames = calloc(counted->samples.frame_list_count + 1, 1),
+	};
+	int err = in.sent_stacks && in.sent_frames ? encode_intervals(to, s, counted, &in)
+						   : -ENOMEM;
+
+	free(in.sent_stacks);
+	free(in.sent_frames);
 	return err;
 }
 

@@ -89,6 +89,15 @@ has_all() {
 	same "$(sum_field 4 , <waits.csv)" "$(sums off_cpu | cut -d' ' -f2)"
 }
 
+@test "a stack and a frame are sent once, not in each interval of a capture" {
+	start_server
+	push -i a.data --interval 1000
+	once=$(stored '*stacks' | xargs cat | wc -c) frames=$(stored '*frames' | xargs cat | wc -c)
+	push -i a.data --interval 0.002 --host other
+	[ "$(stored '*samples' | wc -l)" -gt 5 ]
+	same "$((2 * once)) $((2 * frames))" "$(stored '*stacks' | xargs cat | wc -c) $(stored '*frames' | xargs cat | wc -c)"
+}
+
 @test "a folder of captures, and what is none in it" {
 	start_server
 	mkdir captures

@@ -137,42 +137,40 @@ uint64_t push_clickhouse_version(const char *text)
 
 /* ---- rows ---- */
 
-static void put_stacks(const struct push_interval *in, struct push_batch *b, uint8_t *has_frame)
+/* A stack once a capture and hour; is_new: by number, frames that are sent first with these. */
+static void put_stacks(const struct push_interval *in, struct push_batch *b, uint8_t *is_new)
 {
 	struct push_part *part = push_batch_add(b, "stacks");
 	const struct push_samples *s = &in->counted->samples;
-	uint8_t *seen = calloc(s->stack_count + 1, 1);
 
-	b->bad |= !seen || !part;
-	for (size_t i = 0; i < in->row_count && !b->bad; i++) {
+	for (size_t i = 0; part && i < in->row_count && !b->bad; i++) {
 		const struct push_stack *stack = &s->stacks[in->rows[i].stack];
 
-		if (seen[in->rows[i].stack])
+		if (in->sent_stacks[in->rows[i].stack])
 			continue;
-		seen[in->rows[i].stack] = 1;
+		in->sent_stacks[in->rows[i].stack] = 1;
 		outbuf_u64(&part->body, stack->id);
 		outbuf_u16(&part->body, (uint16_t)(in->from_s / SECONDS_A_DAY));
 		row_binary_count(&part->body, stack->count);
 		for (uint32_t f = 0; f < stack->count; f++) {
 			uint32_t number = s->frames[stack->first + f];
 
-			has_frame[number] = 1;
+			is_new[number] |= !in->sent_frames[number];
+			in->sent_frames[number] = 1;
 			outbuf_u64(&part->body, s->frame_list[number].id);
 		}
 		push_part_end_row(b, part);
 	}
-	free(seen);
 }
 
-static void put_frames(const struct push_interval *in, struct push_batch *b,
-		       const uint8_t *has_frame)
+static void put_frames(const struct push_interval *in, struct push_batch *b, const uint8_t *is_new)
 {
 	struct push_part *part = b->bad ? NULL : push_batch_add(b, "frames");
 
 	for (size_t i = 0; part && i < in->counted->samples.frame_list_count && !b->bad; i++) {
 		const struct push_frame *f = &in->counted->samples.frame_list[i];
 
-		if (!has_frame[i])
+		if (!is_new[i])
 			continue;
 		outbuf_u64(&part->body, f->id);
 		row_binary_u8(&part->body, (uint8_t)f->kind);
@@ -243,16 +241,16 @@ static void put_ledger(const struct push_interval *in, struct push_batch *b, uin
 /* Stacks and frames first, so that a sample's are there when it is; the ledger's row last, so that it means all. */
 static int encode(const struct push_interval *in, struct push_batch *out)
 {
-	uint8_t *has_frame = calloc(in->counted->samples.frame_list_count + 1, 1);
+	uint8_t *is_new = calloc(in->counted->samples.frame_list_count + 1, 1);
 	uint64_t weight = 0;
 
-	if (!has_frame)
+	if (!is_new)
 		return -ENOMEM;
-	put_stacks(in, out, has_frame);
-	put_frames(in, out, has_frame);
+	put_stacks(in, out, is_new);
+	put_frames(in, out, is_new);
 	put_samples(in, out, &weight);
 	put_ledger(in, out, weight);
-	free(has_frame);
+	free(is_new);
 	return out->bad ? -ENOMEM : 0;
 }
 

@@ -88,6 +88,8 @@ struct push_interval {
 	const struct push_counted *counted;
 	const struct push_row *rows; /* of its samples */
 	size_t row_count;
+	/* By number, whether an interval of this capture and hour had it: for forms that need each once.  Written by these. */
+	uint8_t *sent_stacks, *sent_frames;
 	const struct push_point *points;
 	size_t point_count;
 	uint64_t lost; /* records that the recorder lost; of a capture's last interval */

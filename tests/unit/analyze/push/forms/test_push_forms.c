@@ -164,6 +164,7 @@ static void row_binary_is_that_of_the_documents(void **state)
 		.weight = 10, .samples = 2, .service = "s", .comm = "c", .container = ""
 	};
 	struct push_labels labels = { .count = 0 };
+	uint8_t sent_stack = 0, sent_frame = 0;
 	const char *problem;
 	struct push_interval in = { .host = "h1",
 				    .labels = &labels,
@@ -173,8 +174,10 @@ static void row_binary_is_that_of_the_documents(void **state)
 				    .to_s = 86460,
 				    .counted = &counted,
 				    .rows = &row,
-				    .row_count = 1 };
-	struct push_batch b = { 0 };
+				    .row_count = 1,
+				    .sent_stacks = &sent_stack,
+				    .sent_frames = &sent_frame };
+	struct push_batch b = { 0 }, later = { 0 };
 
 	assert_int_equal(push_labels_add(&labels, "region=eu", &problem), 0);
 	assert_int_equal(push_clickhouse.encode(&in, &b), 0);
@@ -186,7 +189,13 @@ static void row_binary_is_that_of_the_documents(void **state)
 	assert_int_equal(b.parts[2].body.size_bytes, sizeof(samples) - 1);
 	assert_memory_equal(b.parts[2].body.data, samples, sizeof(samples) - 1);
 	assert_int_equal(b.samples, 2);
+	/* The next interval has the stack and its frame no more. */
+	assert_int_equal(push_clickhouse.encode(&in, &later), 0);
+	assert_int_equal(later.parts[0].body.size_bytes, 0);
+	assert_int_equal(later.parts[1].body.size_bytes, 0);
+	assert_int_equal(later.parts[2].body.size_bytes, b.parts[2].body.size_bytes);
 	push_batch_done(&b);
+	push_batch_done(&later);
 	push_labels_done(&labels);
 }
 

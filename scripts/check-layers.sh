@@ -126,7 +126,8 @@ layers() {
 	analyze/page/table: format/base format/text analyze/base
 	analyze/page/counters: format/base analyze/base analyze/metric analyze/report analyze/page/table
 	analyze/push/forms: format/base format/os format/text analyze/base analyze/export
-	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/process analyze/names analyze/metric analyze/report/profile analyze/report analyze/export analyze/push/forms
+	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/process analyze/metric analyze/report/profile analyze/report analyze/export analyze/push/forms
+	analyze/push/ask: format/base analyze/base analyze/names analyze/report/profile analyze/push/forms analyze/push
 	analyze/serve: format/base format/os format/text analyze/base analyze/input analyze/push/forms
 	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report analyze/page/table analyze/page/counters
 	analyze/screen: format/base format/text format/perf analyze/base analyze/input analyze/fold analyze/names analyze/report/profile analyze/report
@@ -134,7 +135,7 @@ layers() {
 	analyze/cmd/sandbox: format/base format/os format/contract analyze/sym/locate
 	analyze/cmd/common: format/base format/text format/reader analyze/base analyze/out analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/spool analyze/names analyze/metric analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/cmd/sandbox
 	analyze/cmd/html: analyze/out analyze/metric analyze/report analyze/page analyze/cmd/common
-	analyze/cmd/push: format/base format/os format/text format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/push/forms analyze/push analyze/cmd/common
+	analyze/cmd/push: format/base format/os format/text format/perf format/reader analyze/base analyze/out analyze/sym analyze/input/event analyze/push/forms analyze/push analyze/push/ask analyze/cmd/common
 	analyze/cmd/summary: format/base analyze/out analyze/input/event analyze/input analyze/metric analyze/report/key analyze/report/profile analyze/report analyze/report/process analyze/export analyze/cmd/common
 	analyze/cmd/metrics: analyze/out analyze/input analyze/process analyze/fold analyze/metric analyze/export analyze/cmd/common
 	analyze/cmd/live: format/text format/os format/reader analyze/out analyze/fold analyze/metric analyze/screen analyze/cmd/common analyze/cmd/metrics
@@ -142,7 +143,7 @@ layers() {
 	analyze/cmd/marks: format/include format/reader format/writer analyze/base analyze/out analyze/input/event analyze/input analyze/dbus analyze/rewrite analyze/report analyze/cmd/common
 	analyze/cmd/sched: format/base analyze/base analyze/out analyze/fold analyze/sched analyze/cmd/common
 	analyze/cmd/report: format/base format/text analyze/base analyze/out analyze/input/event analyze/input analyze/report/key analyze/report/profile analyze/report/quality analyze/report analyze/report/process analyze/export analyze/page/counters analyze/cmd/common analyze/cmd/html analyze/cmd/summary analyze/cmd/diff
-	analyze/cmd/query: format/os format/text analyze/input/event analyze/input analyze/out analyze/rewrite analyze/spool analyze/report/profile analyze/push/forms analyze/push analyze/cmd/common analyze/cmd/report analyze/cmd/diff
+	analyze/cmd/query: format/os format/text analyze/input/event analyze/input analyze/out analyze/rewrite analyze/spool analyze/report/profile analyze/push/forms analyze/push/ask analyze/cmd/common analyze/cmd/report analyze/cmd/diff
 	analyze/cmd: format/base format/text format/os format/contract format/reader format/writer analyze/base analyze/out analyze/sym analyze/input/event analyze/input analyze/spool analyze/names analyze/metric analyze/rewrite analyze/rewrite/scrub analyze/sched analyze/report/script analyze/report analyze/export analyze/serve analyze/cmd/sandbox analyze/cmd/common
 	analyze: format/text analyze/out analyze/cmd/common
 	END

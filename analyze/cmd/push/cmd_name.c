@@ -21,7 +21,7 @@
 #include "analyze/out/message.h"
 #include "analyze/push/forms/forms.h"
 #include "analyze/push/messages.h"
-#include "analyze/push/unnamed.h"
+#include "analyze/push/ask/unnamed.h"
 #include "analyze/sym/build_names.h"
 #include "format/text/escape.h"
 

@@ -8,7 +8,7 @@
 
 #include "analyze/cmd/push/cmd_push.h"
 #include "analyze/out/message.h"
-#include "analyze/push/clickhouse_ask.h"
+#include "analyze/push/ask/clickhouse_ask.h"
 #include "analyze/push/forms/clickhouse.h"
 #include "analyze/push/forms/forms.h"
 

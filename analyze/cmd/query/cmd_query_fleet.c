@@ -10,7 +10,7 @@
 #include "analyze/cmd/common/secret_file.h"
 #include "analyze/cmd/query/cmd_query_tables.h"
 #include "analyze/out/message.h"
-#include "analyze/push/fleet.h"
+#include "analyze/push/ask/fleet.h"
 #include "analyze/push/forms/forms.h"
 #include "analyze/out/terminal.h"
 #include "analyze/report/profile/callgraph.h"

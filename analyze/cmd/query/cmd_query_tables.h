@@ -3,7 +3,7 @@
 #ifndef EBPREC_ANALYZE_CMD_QUERY_CMD_QUERY_TABLES_H
 #define EBPREC_ANALYZE_CMD_QUERY_CMD_QUERY_TABLES_H
 
-#include "analyze/push/fleet.h"
+#include "analyze/push/ask/fleet.h"
 
 struct callgraph_style; /* of analyze/report/profile/callgraph.h */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/push/unnamed.h"
+#include "analyze/push/ask/unnamed.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/push/clickhouse_ask.h"
+#include "analyze/push/ask/clickhouse_ask.h"
 #include "analyze/push/forms/clickhouse.h"
 #include "format/base/vec.h"
 

@@ -5,8 +5,8 @@
  * A host without debug files sends "cc1+0x5a3f20" (function_label.h) and why it has no name.  A row of the same frame with a higher version
  * names it, for all hosts and all samples that were ever sent.
  */
-#ifndef EBPREC_ANALYZE_PUSH_UNNAMED_H
-#define EBPREC_ANALYZE_PUSH_UNNAMED_H
+#ifndef EBPREC_ANALYZE_PUSH_ASK_UNNAMED_H
+#define EBPREC_ANALYZE_PUSH_ASK_UNNAMED_H
 
 #include "analyze/push/http.h"
 

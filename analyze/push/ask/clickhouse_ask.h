@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* clickhouse_ask - a statement for ClickHouse, and its answer */
-#ifndef EBPREC_ANALYZE_PUSH_CLICKHOUSE_ASK_H
-#define EBPREC_ANALYZE_PUSH_CLICKHOUSE_ASK_H
+#ifndef EBPREC_ANALYZE_PUSH_ASK_CLICKHOUSE_ASK_H
+#define EBPREC_ANALYZE_PUSH_ASK_CLICKHOUSE_ASK_H
 
 #include "analyze/push/http.h"
 

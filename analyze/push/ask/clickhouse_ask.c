@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/push/clickhouse_ask.h"
+#include "analyze/push/ask/clickhouse_ask.h"
 
 #include <errno.h>
 #include <stdio.h>

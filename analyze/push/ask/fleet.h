@@ -5,8 +5,8 @@
  * The database adds up; the tree is made here.  A stack or a frame that has not arrived yet is a frame of that name, so that
  * the sum of the tree is that of the samples.
  */
-#ifndef EBPREC_ANALYZE_PUSH_FLEET_H
-#define EBPREC_ANALYZE_PUSH_FLEET_H
+#ifndef EBPREC_ANALYZE_PUSH_ASK_FLEET_H
+#define EBPREC_ANALYZE_PUSH_ASK_FLEET_H
 
 #include "analyze/base/string_table.h"
 #include "analyze/push/http.h"

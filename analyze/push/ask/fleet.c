@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/push/fleet.h"
+#include "analyze/push/ask/fleet.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "analyze/names/function_table.h"
-#include "analyze/push/clickhouse_ask.h"
+#include "analyze/push/ask/clickhouse_ask.h"
 #include "analyze/push/forms/clickhouse.h"
 #include "analyze/push/forms/ids.h"
 #include "analyze/report/profile/flame_svg.h"

@@ -77,7 +77,7 @@ enum { WALK_FP_MADE = 1, WALK_FP_EXACT = 2, WALK_FP_METHOD = 4, WALK_FP_BITS = 7
 
 enum { WALK_BY_CFI = 1, WALK_BY_FP = 2 };
 
-/* The JVM of the process, for bpf/runtime/jvm.bpf.h; STUCK: a frame in its code is not as it has to be. */
+/* The JVM of the process, for bpf/runtime/jvm_step.bpf.h; STUCK: a frame in its code is not as it has to be. */
 enum { WALK_JVM_NEW, WALK_JVM_KNOWN, WALK_JVM_UNKNOWN, WALK_JVM_STUCK };
 
 struct {
@@ -381,7 +381,7 @@ static __always_inline void walk_store_fp(struct walk_state *w, const struct wal
 		    (w->regs.flags & UNWIND_F_CALLER ? 0 : WALK_FP_EXACT);
 }
 
-#ifdef WALK_STEPS_JVM /* the program includes bpf/runtime/jvm.bpf.h */
+#ifdef WALK_STEPS_JVM /* the program includes bpf/runtime/jvm_step.bpf.h */
 int runtime_jvm_step(__u32 is_exact);
 #endif
 

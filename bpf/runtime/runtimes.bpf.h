@@ -4,7 +4,8 @@
 #define EBPREC_BPF_RUNTIME_RUNTIMES_H
 
 #include "bpf/lib/unwind.bpf.h"
-#include "bpf/runtime/jvm.bpf.h"
+#include "bpf/runtime/jvm_method.bpf.h"
+#include "bpf/runtime/jvm_step.bpf.h"
 #include "bpf/runtime/listed.bpf.h"
 #include "bpf/runtime/perl.bpf.h"
 #include "bpf/runtime/python.bpf.h"

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * jvm_step - from a frame in the code of a JVM to its caller
+ *
+ * Compiled methods keep no frame pointer, so the walk of the native stack steps over them here (runtime_jvm_step()): below the
+ * caller's stack pointer lie the return address and the caller's rbp.  Where the thread itself is, the frame may not be there
+ * yet, or no more: the instructions at pc show which.  The interpreter's frames are linked by rbp, and have the method and the
+ * caller's stack pointer at fixed places.
+ */
+#ifndef EBPREC_BPF_RUNTIME_JVM_STEP_H
+#define EBPREC_BPF_RUNTIME_JVM_STEP_H
+
+#include "bpf/runtime/jvm.bpf.h"
+
+/* ---- where the thread is ---- */
+
+/* The parts of a frame that are on the stack. */
+enum jvm_frame {
+	JVM_FRAME,         /* all of it */
+	JVM_FRAME_RBP,     /* the return address, and the caller's rbp */
+	JVM_FRAME_RETURN,  /* the return address */
+	JVM_FRAME_NO_RBP,  /* room for all of it, but the caller's rbp is still in the register */
+	JVM_FRAME_UNKNOWN, /* the code cannot be read */
+};
+
+static __always_inline __u32 jvm_insn(const struct jvm_state *j, __u64 at)
+{
+	return j->insns[at] | j->insns[at + 1] << 8 | j->insns[at + 2] << 16;
+}
+
+/* Whether room for a frame is made behind pc: j->is_found. */
+static long jvm_see_sub(__u32 i, void *ctx)
+{
+	struct jvm_state *j = jvm_here();
+	__u64 at = JVM_CODE_BEFORE + (__u64)i;
+	__u32 insn;
+
+	barrier_var(at);
+	if (!j || at > JVM_CODE_BYTES - 3)
+		return 1;
+	insn = jvm_insn(j, at);
+	j->is_found = insn == 0xec8348 || insn == 0xec8148;
+	return j->is_found;
+}
+
+/*
+ * HotSpot makes a frame by push %rbp; sub $n,%rsp, or by sub $n,%rsp; mov %rbp,n(%rsp), and gives it up by add $n,%rsp; pop
+ * %rbp; a comparison of rsp with the thread's poll word, and a jump; ret.
+ */
+__attribute__((noinline)) int runtime_jvm_frame_state(__u64 pc)
+{
+	struct jvm_state *j = jvm_here();
+	__u32 here = JVM_CODE_BEFORE, before, insn;
+
+	if (!j || bpf_probe_read_user(j->insns, sizeof(j->insns), (const void *)(pc - here)))
+		return JVM_FRAME_UNKNOWN;
+	insn = jvm_insn(j, here);
+	before = j->insns[here - 1];
+	if (insn == 0xec8b48 || insn == 0xe58948) /* mov %rsp,%rbp */
+		return before == 0x55 ? JVM_FRAME_RBP : JVM_FRAME;
+	if (insn == 0xec8348 || insn == 0xec8148) { /* sub $n,%rsp */
+		insn = jvm_insn(j, here - 3);
+		return before == 0x55 || (j->insns[here - 4] == 0x55 &&
+					  (insn == 0xec8b48 || insn == 0xe58948))
+			       ? JVM_FRAME_RBP
+			       : JVM_FRAME_RETURN;
+	}
+	if ((insn == 0x6c8948 || insn == 0xac8948) && j->insns[here + 3] == 0x24)
+		return JVM_FRAME_NO_RBP; /* mov %rbp,n(%rsp) */
+	if ((__s64)(pc - j->code) < j->complete) {
+		j->is_found = 0;
+		bpf_loop(JVM_PROLOGUE, jvm_see_sub, 0, 0);
+		if (j->is_found)
+			return JVM_FRAME_RETURN;
+	}
+	if (j->insns[here] == 0x5d) /* pop %rbp */
+		return JVM_FRAME_RBP;
+	if (j->insns[here] == 0xc3 || insn == 0xa73b49 ||
+	    insn == 0x673b49) /* ret, cmp n(%r15),%rsp */
+		return JVM_FRAME_RETURN;
+	before = jvm_insn(j, here - 7);
+	if (j->insns[here] == 0x0f && j->insns[here + 1] == 0x87 && /* ja, behind that */
+	    (before == 0xa73b49 || jvm_insn(j, here - 4) == 0x673b49))
+		return JVM_FRAME_RETURN;
+	if ((insn == 0x158d4c && jvm_insn(j, here + 7) == 0x97894d) ||
+	    (insn == 0x97894d && before == 0x158d4c)) /* where it jumps to, for a safepoint */
+		return JVM_FRAME_RETURN;
+	return JVM_FRAME;
+}
+
+/* ---- steps ---- */
+
+/* The caller's registers, where they may be such. */
+static __always_inline int jvm_step_to(struct walk_state *w, __u64 pc, __u64 sp, __u64 fp)
+{
+	if (sp <= w->regs.sp || pc < UNWIND_PC_MIN || pc >> UNWIND_X86_PC_BITS)
+		return 1;
+	w->regs.pc = pc;
+	w->regs.sp = sp;
+	w->regs.fp = fp;
+	w->regs.flags = UNWIND_F_CALLER | (w->regs.flags & UNWIND_F_FP_LOST);
+	return 0;
+}
+
+/* The same where the frame's form is guessed, so that the caller has to have called. */
+static __always_inline int jvm_guess(struct walk_state *w, __u64 pc, __u64 sp, __u64 fp)
+{
+	struct jvm_state *j = jvm_here();
+
+	if (!j)
+		return 1;
+	j->is_guess = 1;
+	return jvm_step_to(w, pc, sp, fp);
+}
+
+/* Up to the return address at sp. */
+static __always_inline int jvm_step_return(struct walk_state *w)
+{
+	if (walk_fetch(w->regs.sp))
+		return 1;
+	return jvm_guess(w, w->word[0], w->regs.sp + 8, w->regs.fp);
+}
+
+/* By the frame pointer.  The barrier at the entry of a method pushes -1 before it makes its frame. */
+static __always_inline int jvm_step_fp(struct walk_state *w)
+{
+	__u64 fp = w->regs.fp, at = fp + 8, callers;
+
+	if (w->regs.flags & UNWIND_F_FP_LOST || fp & 7 || fp < w->regs.sp ||
+	    fp - w->regs.sp > JVM_STACK_BYTES || walk_fetch(fp))
+		return 1;
+	callers = w->word[0];
+	if (w->word[1] == ~0ULL) {
+		if (walk_fetch(at))
+			return 1;
+		at += 8;
+	}
+	return jvm_guess(w, w->word[1], at + 8, callers);
+}
+
+/* Over a frame of that many words, at whose end are the caller's rbp and the return address. */
+static __always_inline int jvm_step_words(struct walk_state *w, __u64 words, bool is_exact)
+{
+	__u64 end = w->regs.sp + 8 * words;
+
+	if (words < 2 || walk_fetch(end - 16))
+		return 1;
+	if (is_exact)
+		return jvm_guess(w, w->word[1], end, w->word[0]);
+	return jvm_step_to(w, w->word[1], end, w->word[0]);
+}
+
+/* A compiled method, or a stub with frames of one size. */
+__attribute__((noinline)) int runtime_jvm_step_sized(__u32 is_exact)
+{
+	struct walk_state *w = walk_here();
+	struct jvm_state *j = jvm_here();
+	__u32 words;
+	int state;
+
+	if (!w || !j)
+		return 1;
+	words = j->frame_words;
+	state = is_exact ? runtime_jvm_frame_state(w->regs.pc) : JVM_FRAME;
+	switch (state) {
+	case JVM_FRAME:
+		return jvm_step_words(w, words, is_exact);
+	case JVM_FRAME_RBP:
+		return jvm_step_words(w, 2, true);
+	case JVM_FRAME_RETURN:
+		return jvm_step_return(w);
+	case JVM_FRAME_NO_RBP:
+		if (walk_fetch(w->regs.sp + 8 * (__u64)words - 8))
+			return 1;
+		return jvm_guess(w, w->word[0], w->regs.sp + 8 * (__u64)words, w->regs.fp);
+	default:
+		return 1;
+	}
+}
+
+/* Code that jumps on, or of which each piece has its own frame: most of them begin by push %rbp; mov %rsp,%rbp. */
+__attribute__((noinline)) int runtime_jvm_step_stub(__u32 is_exact)
+{
+	struct walk_state *w = walk_here();
+	struct jvm_state *j = jvm_here();
+	int state;
+
+	if (!w || !j)
+		return 1;
+	if (!is_exact)
+		return jvm_step_fp(w);
+	if (j->kind == JVM_FRAMELESS)
+		return jvm_step_return(w);
+	j->complete = 0;
+	j->blob_bytes = 0;
+	state = runtime_jvm_frame_state(w->regs.pc);
+	if (j->insns[JVM_CODE_BEFORE] == 0x55 || state == JVM_FRAME_RETURN)
+		return jvm_step_return(w);
+	return state == JVM_FRAME_RBP ? jvm_step_words(w, 2, true) : jvm_step_fp(w);
+}
+
+/* Words of the interpreter's frame, from rbp - 64 on. */
+enum { JVM_BYTECODE = 0, JVM_FRAME_METHOD = 5, JVM_SENDER_SP = 7, JVM_SENDER_FP, JVM_SENDER_PC };
+
+/* Whether the frame at rbp is one of the interpreter's: it has a method, and is in its bytecode, or the method has none. */
+__attribute__((noinline)) int runtime_jvm_is_interpreted(void)
+{
+	struct walk_state *w = walk_here();
+	struct runtime_state *s = runtime_here();
+	struct jvm_state *j = jvm_here();
+	struct runtime_desc *d;
+	__u64 fp, code, at;
+
+	if (!w || !s || !j)
+		return 0;
+	d = runtime_desc_of(s);
+	fp = w->regs.fp;
+	if (!d || w->regs.flags & UNWIND_F_FP_LOST || fp & 7 || fp < w->regs.sp + JVM_FRAME_BYTES ||
+	    fp - w->regs.sp > JVM_STACK_BYTES ||
+	    bpf_probe_read_user(j->frame, sizeof(j->frame), (const void *)(fp - 64)))
+		return 0;
+	/* linkToStatic() and others take an argument away, so it may be 8 bytes above. */
+	if (j->frame[JVM_SENDER_SP] < fp + 8 || j->frame[JVM_SENDER_SP] - fp > JVM_STACK_BYTES ||
+	    j->frame[JVM_SENDER_SP] & 7 || j->frame[JVM_FRAME_METHOD] & 7)
+		return 0;
+	code = jvm_word(j, j->frame[JVM_FRAME_METHOD], RUNTIME_JVM_METHOD_CONST);
+	if (!code)
+		return 0;
+	at = j->frame[JVM_BYTECODE] ? j->frame[JVM_BYTECODE] - code - d->jvm.const_bytes : 0;
+	return !at || at < (jvm_word(j, code, RUNTIME_JVM_CONST_CODE_BYTES) & 0xffff);
+}
+
+static __always_inline void jvm_store_method(struct walk_state *w, __u64 method)
+{
+	__u64 n = (__u64)w->n - 1;
+
+	barrier_var(n);
+	if (n < WALK_FRAMES_MAX && method && !(method & WALK_FP_BITS))
+		w->fps[n] = method | WALK_FP_METHOD;
+}
+
+static __always_inline int jvm_step_interpreted(struct walk_state *w, const struct jvm_state *j,
+						__u32 is_exact)
+{
+	/* It is being made, and the words below rsp are of other frames. */
+	if (is_exact && w->regs.fp - w->regs.sp < JVM_FRAME_BYTES)
+		return jvm_step_fp(w);
+	if (!runtime_jvm_is_interpreted()) /* its frame is not there yet, or no more */
+		return is_exact ? jvm_step_return(w) : 1;
+	jvm_store_method(w, j->frame[JVM_FRAME_METHOD]);
+	return jvm_step_to(w, j->frame[JVM_SENDER_PC], j->frame[JVM_SENDER_SP],
+			   j->frame[JVM_SENDER_FP]);
+}
+
+/* Whether the code at hand begins by push %rbp; mov %rsp,%rbp. */
+static __always_inline bool jvm_enters(const struct jvm_state *j)
+{
+	__u32 first = runtime_word(j->code);
+
+	return first == 0xec8b4855 || first == 0xe5894855;
+}
+
+/* By the kind of the code at hand. */
+static __always_inline int jvm_step_code(struct walk_state *w, struct jvm_state *j, __u32 is_exact)
+{
+	j->is_guess = 0;
+	if (j->kind == JVM_INTERPRETER)
+		return jvm_step_interpreted(w, j, is_exact);
+	if (j->kind == JVM_METHOD)
+		jvm_store_method(w, j->method);
+	/* C1's stubs have frames of one size where they call; where the thread itself is in one, rbp is the way. */
+	if (j->kind == JVM_METHOD ||
+	    (j->kind == JVM_OTHER && j->frame_words && !(is_exact && jvm_enters(j))))
+		return runtime_jvm_step_sized(is_exact);
+	return runtime_jvm_step_stub(is_exact);
+}
+
+/* To the caller of code that a JVM made.  1: it is no such code, or, with w->jvm JVM_STUCK, the caller is not known. */
+__attribute__((noinline)) int runtime_jvm_step(__u32 is_exact)
+{
+	struct walk_state *w = walk_here();
+	struct jvm_state *j = jvm_here();
+	int err = 1;
+
+	if (!w || !j || UNWIND_HERE != UNWIND_X86_64)
+		return 1;
+	if (w->jvm == WALK_JVM_NEW)
+		w->jvm = runtime_jvm_enter() ? WALK_JVM_UNKNOWN : WALK_JVM_KNOWN;
+	if (w->jvm == WALK_JVM_KNOWN)
+		err = runtime_jvm_find(unwind_lookup_pc(&w->regs));
+	if (err == 1)
+		return 1;
+	if (!err)
+		err = jvm_step_code(w, j, is_exact);
+	/* The interpreter jumps, and pushes where to return to itself. */
+	if (!err && j->is_guess && !runtime_is_behind_call(w->regs.pc))
+		err = runtime_jvm_find(w->regs.pc - 1) || j->kind != JVM_INTERPRETER;
+	if (err)
+		w->jvm = WALK_JVM_STUCK;
+	return err;
+}
+
+#endif

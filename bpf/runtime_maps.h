@@ -32,6 +32,9 @@ enum {
 	RUNTIME_FILE_BYTES = 224,
 	RUNTIME_LINES_BYTES = 4096,
 	RUNTIME_EVAL_RANGES = 2,
+	RUNTIME_JVM_PLACES = 16384, /* places in code of JVMs that BPF remembers */
+	RUNTIME_JVM_INLINED =
+		16, /* methods at one of them, the compiled one and those inlined in it */
 };
 
 enum runtime_kind {
@@ -118,6 +121,7 @@ enum runtime_jvm_field {
 	RUNTIME_JVM_BLOB_FRAME,    /* words of a frame, with the return address */
 	RUNTIME_JVM_BLOB_COMPLETE, /* from here on in the code the frame is complete */
 	RUNTIME_JVM_NMETHOD_METHOD,
+	RUNTIME_JVM_NMETHOD_ID, /* of the compilation */
 	RUNTIME_JVM_METHOD_CONST,
 	RUNTIME_JVM_CONST_POOL,
 	RUNTIME_JVM_CONST_NAME,
@@ -128,7 +132,29 @@ enum runtime_jvm_field {
 	RUNTIME_JVM_KLASS_NAME,
 	RUNTIME_JVM_SYMBOL_BYTES,
 	RUNTIME_JVM_SYMBOL_BODY,
+	/* Fields from here on are not in all versions: entry RUNTIME_NO_FIELD. */
+	RUNTIME_JVM_CONST_FLAGS,
+	RUNTIME_JVM_CONST_WORDS, /* of all of it, with what stands behind the bytecode */
+	/* Where an nmethod has its scopes: enum runtime_jvm_scopes. */
+	RUNTIME_JVM_SCOPES_AT,
+	RUNTIME_JVM_SCOPES_DATA,
+	RUNTIME_JVM_SCOPES_DESCS,
+	RUNTIME_JVM_SCOPES_END,
+	RUNTIME_JVM_METADATA_AT,
+	RUNTIME_JVM_METADATA_OFFSET,
+	RUNTIME_JVM_METADATA_END,
 	RUNTIME_JVM_FIELDS
+};
+
+/*
+ * An nmethod has three tables: PcDescs, the scopes of each pc that is returned to, and the methods of these.
+ * IN_BLOB: SCOPES_AT is where scopes begin and methods end; DESCS, END (of them) and METADATA_OFFSET count from the blob.
+ * APART: DATA, DESCS and END count from SCOPES_AT, METADATA_OFFSET and METADATA_END from METADATA_AT.
+ */
+enum runtime_jvm_scopes {
+	RUNTIME_JVM_NO_SCOPES,
+	RUNTIME_JVM_SCOPES_IN_BLOB,
+	RUNTIME_JVM_SCOPES_APART,
 };
 
 struct runtime_jvm_structs {
@@ -136,6 +162,8 @@ struct runtime_jvm_structs {
 	/* Sizes: of a block's head, and where bytecode and entries of the pool begin.  block_bytes 0: nothing is known. */
 	__u16 block_bytes, const_bytes, pool_bytes;
 	__u8 blob_code_bytes, blob_complete_bytes; /* 8 or 4; 4 or 2 */
+	__u16 version;                             /* 17 */
+	__u16 scopes;                              /* enum runtime_jvm_scopes */
 };
 
 /*
@@ -202,7 +230,7 @@ struct runtime_desc {
 	union {
 		struct {
 			struct runtime_python_offsets python;
-			__u16 pad[3];
+			__u16 pad[15];
 		};
 		struct runtime_v8_offsets v8;
 		struct runtime_jvm_structs jvm;
@@ -239,13 +267,18 @@ struct runtime_early {
 /* Sizes of the hash of code, whose structs are bpf/runtime's own. */
 #define RUNTIME_CODE_KEY_BYTES   24
 #define RUNTIME_CODE_VALUE_BYTES 16
-#define RUNTIME_NUMBERS_BYTES    16 /* the same of the hash of processes that got numbers */
+#define RUNTIME_NUMBERS_BYTES    16 /* the same of the hash of processes that got numbers, */
+#define RUNTIME_JVM_PLACE_BYTES \
+	(24 + 8 * RUNTIME_JVM_INLINED) /* and of that of places in code of JVMs */
 
 /* ---- words ---- */
 #define RUNTIME_WORD_COUNT(head)      ((head)&0xffff)
 #define RUNTIME_WORD_WHY(head)        ((head) >> 16 & 0xff)
 #define RUNTIME_WORD_DESC(head)       ((head) >> 24 & 0xff)
+#define RUNTIME_WORD_SUM(head)        ((head) >> 32)
 #define RUNTIME_WORD_HEAD(n, why, of) ((__u64)(n) | (__u64)(why) << 16 | (__u64)(of) << 24)
+/* The sum of the native frames that have methods of Java, each once. */
+#define RUNTIME_SUM(sum, frame) ((__u32)((sum)*31 + (__u32)(frame)))
 
 /* A frame for which the eval loop was entered, so all frames behind it are of an outer entry. */
 #define RUNTIME_FRAME_ENTRY (1ULL << 63)
@@ -253,10 +286,12 @@ struct runtime_early {
 #define RUNTIME_FRAME_NOTHING (1ULL << 62)
 /*
  * A word of a function of V8's, or of a method of Java, has the index of its native frame.  The frame's place becomes the function's, or, with
- * RUNTIME_FRAME_BEHIND, the function called what runs there.  The low bits of the native address stand where others
- * have the instruction, for the frames may have been found anew.
+ * RUNTIME_FRAME_BEHIND, the function called what runs there.  Several methods of one frame are inlined, each in the next one.
+ * The frames may have been found anew, so the low bits of the native address stand where others have the instruction; of
+ * methods these have the bytecode's index and 2, or RUNTIME_JVM_NO_BYTECODE, and RUNTIME_WORD_SUM is for comparing the frames.
  */
 #define RUNTIME_FRAME_BEHIND      (1ULL << 62)
+#define RUNTIME_JVM_NO_BYTECODE   1
 #define RUNTIME_FRAME_INDEX(word) ((word) >> RUNTIME_FRAME_BITS & 0x3ff)
 /*
  * Perl: the loop may not be running for this entry, as C code calls it again and again; and, of a sub without an operation to go
@@ -316,8 +351,8 @@ struct runtime_code_event {
 _Static_assert(sizeof(struct runtime_range) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_v8_offsets) == 42, "bpf/user contract");
-_Static_assert(sizeof(struct runtime_jvm_structs) == 56, "bpf/user contract");
-_Static_assert(sizeof(struct runtime_desc) == 144, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_jvm_structs) == 80, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_desc) == 168, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_listed_offsets) == 38, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_perl_offsets) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");

@@ -67,7 +67,7 @@ struct walk_state {
 	__u64 frames[WALK_FRAMES_MAX];
 	/*
 	 * By which a step from that frame was made, | WALK_FP_*; 0: it was not made by the frame pointer.  With
-	 * WALK_FP_METHOD: the Method of Java that the frame is of.
+	 * WALK_FP_METHOD: what bpf/runtime/jvm_method.bpf.h knows of the frame's method.
 	 */
 	__u64 fps[WALK_FRAMES_MAX];
 };
@@ -216,27 +216,36 @@ __attribute__((noinline)) int walk_find_rule(__u32 first_page, __u32 page_count,
 	return chunk->rule_id[lo & (WALK_CHUNK_ROWS - 1)];
 }
 
+/* Takes the 16 bytes at addr from the window, into word[].  False: they are not in it. */
+static __always_inline bool walk_take_word(struct walk_state *w, __u64 addr)
+{
+	__u64 off = addr - w->window_addr;
+
+	if (off > WINDOW_BYTES - 16)
+		return false;
+	w->word[0] = *(__u64 *)(w->window + off);
+	w->word[1] = *(__u64 *)(w->window + off + 8);
+	return true;
+}
+
 /* Reads the 16 bytes at addr, or at least the first 8 of them, into word[]. */
 __attribute__((noinline)) int walk_fetch(__u64 addr)
 {
 	struct walk_state *w = walk_here();
-	__u64 off;
 
 	if (!w)
 		return 1;
-	off = addr - w->window_addr;
-	if (off > WINDOW_BYTES - 16) {
-		if (bpf_probe_read_user(w->window, WINDOW_BYTES, (const void *)addr)) {
-			w->window_addr = NO_WINDOW;
-			if (!bpf_probe_read_user(w->word, 16, (const void *)addr))
-				return 0;
-			return bpf_probe_read_user(w->word, 8, (const void *)addr) ? 1 : 0;
-		}
-		w->window_addr = addr;
-		off = 0;
+	if (walk_take_word(w, addr))
+		return 0;
+	if (bpf_probe_read_user(w->window, WINDOW_BYTES, (const void *)addr)) {
+		w->window_addr = NO_WINDOW;
+		if (!bpf_probe_read_user(w->word, 16, (const void *)addr))
+			return 0;
+		return bpf_probe_read_user(w->word, 8, (const void *)addr) ? 1 : 0;
 	}
-	w->word[0] = *(__u64 *)(w->window + off);
-	w->word[1] = *(__u64 *)(w->window + off + 8);
+	w->window_addr = addr;
+	w->word[0] = *(__u64 *)w->window;
+	w->word[1] = *(__u64 *)(w->window + 8);
 	return 0;
 }
 

@@ -21,8 +21,13 @@
 #define JVM_ENTRY_BYTES  48 /* of gHotSpotVMStructs, and where the offset is */
 #define JVM_ENTRY_OFFSET 32
 #define JVM_OFFSET_MAX   504
-#define JVM_BLOB_BYTES   208 /* of a block that are read: its head, and that of the blob */
-#define JVM_BLOB_MAX     184 /* where its last field may be */
+#define JVM_NO_OFFSET    0xffff /* this version has no such field */
+#define JVM_HEAD_BYTES   512    /* room for the head of a block, and that of the blob in it */
+#define JVM_BLOB_BYTES   448    /* of it that are read, and, where so many are not there, */
+#define JVM_BLOB_FEWER   208    /* these: all but nmethods have theirs there */
+#define JVM_BLOB_MAX     424    /* where the last field may be */
+#define JVM_CONST_BYTES  64     /* of a ConstMethod that are read */
+#define JVM_CONST_MAX    56     /* where its last field may be */
 #define JVM_FRAME_WORDS  (1u << 16)
 #define JVM_FRAME_BYTES \
 	64 /* of an interpreter's frame, from rbp down, that have what is read of it */
@@ -54,22 +59,66 @@ struct jvm_process {
 	__u32 execs;
 	__u16 tries, is_understood;
 	__u16 offset[RUNTIME_JVM_FIELDS];
+	__u64 interpreter, interpreter_bytes; /* its code, once it was seen: it stays where it is */
 	struct jvm_heap heaps[JVM_HEAPS];
 };
+
+/*
+ * Code that was seen at an address.  Another nmethod may have come there since: sum is made of what distinguishes them, the
+ * number of the compilation above all, and is compared each time.  words: the methods at a return address, innermost first.
+ */
+struct jvm_place {
+	__u64 block, sum;
+	__u32 kind;  /* enum jvm_code */
+	__u32 count; /* of words */
+	__u64 words[RUNTIME_JVM_INLINED];
+};
+
+_Static_assert(sizeof(struct jvm_place) == RUNTIME_JVM_PLACE_BYTES, "bpf/user contract");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, RUNTIME_JVM_PLACES);
+	__type(key, struct runtime_code_key);
+	__type(value, struct jvm_place);
+} runtime_jvm_places SEC(".maps");
 
 struct jvm_state {
 	struct jvm_process process; /* the current one */
 	__u64 blob, blob_bytes;     /* at hand; 0: none is */
-	__u64 name, code;           /* of it: first characters, where its code begins */
+	__u64 block_bytes;          /* of a block's head */
+	__u64 block, name, code;    /* of it: its block, its name, where its code begins */
+	__u64 sum;                  /* as in struct jvm_place */
 	__u32 kind;                 /* enum jvm_code */
 	__u32 frame_words;          /* 0: not known */
 	__s32 complete;
 	__u32 is_found, is_guess;
 	__u64 method;
+	__u32 has_left, zero;       /* frames whose methods are added when the walk is done */
 	__u64 list, count, segment; /* of heaps, or of bytes of a map of segments */
 	__u64 frame[10];            /* of the interpreter, from rbp - 64 on */
+	__u64 const_method;         /* whose head constant[] has */
+	__u64 pool, method_name, class_name,
+		file_name; /* of that method: on the stack they would be too much */
+	struct runtime_code fresh;
+	__u64 scopes, descs, desc_count, metadata, metadata_count; /* of the nmethod at hand */
+	__u64 scope; /* the next one, as an offset; 0: there is none */
+	__u64 desc_at;
+	struct jvm_place place; /* that is made */
+	__u8 head[JVM_HEAD_BYTES];
+	__u8 constant[JVM_CONST_BYTES];
+	__u8 stream[16];
 	__u8 insns[JVM_CODE_BYTES];
 };
+
+/* Fields of what was read: offsets come from the process. */
+#define JVM_FIELD(bytes, room_bytes, type, off) \
+	(*(volatile type *)((bytes) + ((off) & ((room_bytes) - sizeof(type)))))
+#define JVM_BLOB_FIELD(j, type, field)             \
+	JVM_FIELD((j)->head, JVM_HEAD_BYTES, type, \
+		  (j)->block_bytes + (j)->process.offset[RUNTIME_JVM_##field])
+#define JVM_CONST_FIELD(j, type, field) \
+	JVM_FIELD((j)->constant, JVM_CONST_BYTES, type, (j)->process.offset[RUNTIME_JVM_##field])
 
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -154,8 +203,11 @@ static __always_inline bool jvm_are_offsets(const __u16 *o)
 	       o[RUNTIME_JVM_BLOB_CODE] <= JVM_BLOB_MAX &&
 	       o[RUNTIME_JVM_BLOB_FRAME] <= JVM_BLOB_MAX &&
 	       o[RUNTIME_JVM_BLOB_COMPLETE] <= JVM_BLOB_MAX &&
-	       o[RUNTIME_JVM_NMETHOD_METHOD] <= JVM_BLOB_MAX && o[RUNTIME_JVM_METHOD_CONST] &&
-	       o[RUNTIME_JVM_CONST_POOL] && o[RUNTIME_JVM_POOL_HOLDER] &&
+	       o[RUNTIME_JVM_NMETHOD_METHOD] <= JVM_BLOB_MAX && o[RUNTIME_JVM_NMETHOD_ID] &&
+	       o[RUNTIME_JVM_NMETHOD_ID] <= JVM_BLOB_MAX && o[RUNTIME_JVM_METHOD_CONST] &&
+	       o[RUNTIME_JVM_CONST_POOL] && o[RUNTIME_JVM_CONST_POOL] <= JVM_CONST_MAX &&
+	       o[RUNTIME_JVM_CONST_NAME] <= JVM_CONST_MAX &&
+	       o[RUNTIME_JVM_CONST_CODE_BYTES] <= JVM_CONST_MAX && o[RUNTIME_JVM_POOL_HOLDER] &&
 	       o[RUNTIME_JVM_KLASS_NAME] && o[RUNTIME_JVM_SYMBOL_BYTES] &&
 	       o[RUNTIME_JVM_SYMBOL_BODY];
 }
@@ -174,6 +226,9 @@ static long jvm_read_offset(__u32 i, void *ctx)
 	d = runtime_desc_of(s);
 	if (!d)
 		return 1;
+	j->process.offset[at] = JVM_NO_OFFSET;
+	if (d->jvm.entry[at] == RUNTIME_NO_FIELD)
+		return 0;
 	if (bpf_probe_read_user(&off, sizeof(off),
 				(const void *)(s->base + d->state + JVM_ENTRY_OFFSET +
 					       JVM_ENTRY_BYTES * d->jvm.entry[at])) ||
@@ -198,12 +253,16 @@ __attribute__((noinline)) int runtime_jvm_enter(void)
 
 	if (!w || !s || !j)
 		return 1;
-	j->blob_bytes = 0;
+	j->block = j->blob_bytes = 0;
+	j->has_left = 0;
+	s->why = RUNTIME_COMPLETE;
+	s->n = s->sum = s->summed = 0;
 	s->base = w->runtime_base;
 	s->number = w->runtime;
 	d = runtime_desc_of(s);
 	if (!d || d->kind != RUNTIME_JVM || !d->jvm.block_bytes)
 		return 1;
+	j->block_bytes = d->jvm.block_bytes;
 	runtime_set_process(&s->key);
 	known = bpf_map_lookup_elem(&jvm_processes, &tgid);
 	if (known && known->start_ns == s->key.start_ns && known->execs == s->key.execs) {
@@ -217,6 +276,7 @@ __attribute__((noinline)) int runtime_jvm_enter(void)
 	j->process.execs = s->key.execs;
 	j->process.tries = tries + 1;
 	j->process.offset[RUNTIME_JVM_ARRAY_DATA] = 0;
+	j->process.interpreter_bytes = 0;
 	bpf_loop(RUNTIME_JVM_FIELDS, jvm_read_offset, 0, 0);
 	j->process.is_understood = jvm_are_offsets(j->process.offset) && !runtime_jvm_heaps();
 	bpf_map_update_elem(&jvm_processes, &tgid, &j->process, BPF_ANY);
@@ -281,61 +341,129 @@ static __always_inline enum jvm_code jvm_kind(__u64 name)
 	}
 }
 
-/* Reads the head of the block that pc is in: j->kind and others.  1: it is no such block. */
+/* A sum that distinguishes the blob at hand from another one that was there before, or comes there. */
+static __always_inline __u64 jvm_sum(const struct jvm_state *j, __u64 size_bytes)
+{
+	__u64 sum = j->name * 31 + size_bytes;
+
+	sum = sum * 37 + j->code;
+	sum = sum * 41 + j->frame_words;
+	sum = sum * 43 + j->method;
+	return j->method ? sum * 47 + JVM_BLOB_FIELD(j, __u32, NMETHOD_ID) : sum;
+}
+
+/* Reads the head of the block that pc is in, but for j->kind.  1: it is no such block. */
 __attribute__((noinline)) int runtime_jvm_head(__u64 block, __u64 pc)
 {
 	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
 	struct runtime_desc *d;
-	__u64 head, blob, size_bytes;
+	__u64 blob, size_bytes;
 	__u32 words;
 
 	if (!s || !j)
 		return 1;
-	j->blob_bytes = 0;
+	j->block = j->blob_bytes = 0;
 	d = runtime_desc_of(s);
-	if (!d || runtime_read(s->object, JVM_BLOB_BYTES, block))
+	if (!d || (bpf_probe_read_user(j->head, JVM_BLOB_BYTES, (const void *)block) &&
+		   bpf_probe_read_user(j->head, JVM_BLOB_FEWER, (const void *)block)))
 		return 1;
-	head = d->jvm.block_bytes;
-	blob = block + head;
-	size_bytes = RUNTIME_FIELD(s->object, __u32,
-				   head + j->process.offset[RUNTIME_JVM_BLOB_BYTES]);
-	if (RUNTIME_FIELD(s->object, __u8, j->process.offset[RUNTIME_JVM_BLOCK_USED]) != 1 ||
+	blob = block + j->block_bytes;
+	size_bytes = JVM_BLOB_FIELD(j, __u32, BLOB_BYTES);
+	if (JVM_FIELD(j->head, JVM_HEAD_BYTES, __u8, j->process.offset[RUNTIME_JVM_BLOCK_USED]) !=
+		    1 ||
 	    pc - blob >= size_bytes)
 		return 1;
-	j->code = RUNTIME_FIELD(s->object, __u64, head + j->process.offset[RUNTIME_JVM_BLOB_CODE]);
+	j->code = JVM_BLOB_FIELD(j, __u64, BLOB_CODE);
 	if (d->jvm.blob_code_bytes == 4)
 		j->code = blob + (__u32)j->code;
-	j->complete = RUNTIME_FIELD(s->object, __s32,
-				    head + j->process.offset[RUNTIME_JVM_BLOB_COMPLETE]);
+	j->complete = JVM_BLOB_FIELD(j, __s32, BLOB_COMPLETE);
 	if (d->jvm.blob_complete_bytes == 2)
 		j->complete = (__s16)j->complete;
-	words = RUNTIME_FIELD(s->object, __u32, head + j->process.offset[RUNTIME_JVM_BLOB_FRAME]);
+	words = JVM_BLOB_FIELD(j, __u32, BLOB_FRAME);
 	j->frame_words = words < JVM_FRAME_WORDS ? words : 0;
-	j->name = runtime_word(
-		RUNTIME_FIELD(s->object, __u64, head + j->process.offset[RUNTIME_JVM_BLOB_NAME]));
-	j->kind = jvm_kind(j->name);
-	j->method = j->kind == JVM_METHOD
-			    ? RUNTIME_FIELD(s->object, __u64,
-					    head + j->process.offset[RUNTIME_JVM_NMETHOD_METHOD])
-			    : 0;
+	j->name = JVM_BLOB_FIELD(j, __u64, BLOB_NAME);
+	j->method = JVM_BLOB_FIELD(j, __u64, NMETHOD_METHOD);
+	j->sum = jvm_sum(j, size_bytes);
+	j->block = block;
 	j->blob = blob;
-	j->blob_bytes = j->name ? size_bytes : 0;
-	return !j->name;
+	j->blob_bytes = size_bytes;
+	return 0;
+}
+
+/* The kind of the blob whose head was read, by its name.  1: it has none. */
+static __always_inline int jvm_name_blob(struct jvm_state *j)
+{
+	__u64 name = runtime_word(j->name);
+
+	j->kind = jvm_kind(name);
+	if (j->kind != JVM_METHOD)
+		j->method = 0;
+	if (!name)
+		j->block = j->blob_bytes = 0;
+	return !name;
+}
+
+/* Code that was seen at pc before, and is still there.  NULL: it is not. */
+static __always_inline const struct jvm_place *jvm_known_place(struct runtime_state *s,
+							       struct jvm_state *j, __u64 pc)
+{
+	const struct jvm_place *p;
+
+	s->key.code = pc;
+	p = bpf_map_lookup_elem(&runtime_jvm_places, &s->key);
+	if (!p)
+		return NULL;
+	/* In a recursion it is that of the frame before. */
+	if ((p->block != j->block || pc - j->blob >= j->blob_bytes) &&
+	    runtime_jvm_head(p->block, pc))
+		return NULL;
+	if (p->sum != j->sum)
+		return NULL;
+	j->kind = p->kind;
+	return p;
+}
+
+static __always_inline bool jvm_is_interpreter(const struct jvm_state *j, __u64 pc)
+{
+	return pc - j->process.interpreter < j->process.interpreter_bytes;
+}
+
+/* Remembers the code that was found at pc, without words. */
+static __always_inline void jvm_remember(struct runtime_state *s, struct jvm_state *j, __u64 pc)
+{
+	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
+
+	if (j->kind == JVM_INTERPRETER) {
+		j->process.interpreter = j->blob;
+		j->process.interpreter_bytes = j->blob_bytes;
+		bpf_map_update_elem(&jvm_processes, &tgid, &j->process, BPF_ANY);
+	} else if (j->kind != JVM_METHOD) {
+		j->place.block = j->block;
+		j->place.sum = j->sum;
+		j->place.kind = j->kind;
+		j->place.count = 0;
+		s->key.code = pc;
+		bpf_map_update_elem(&runtime_jvm_places, &s->key, &j->place, BPF_ANY);
+	}
 }
 
 /* Finds the code that pc is in.  1: it is in none; 2: nor is it outside of the code heaps. */
 __attribute__((noinline)) int runtime_jvm_find(__u64 pc)
 {
+	struct runtime_state *s = runtime_here();
 	struct walk_state *w = walk_here();
 	struct jvm_state *j = jvm_here();
 	const struct jvm_heap *h;
 	__u64 block;
 
-	if (!w || !j)
+	if (!w || !s || !j)
 		return 1;
-	if (pc - j->blob <
-	    j->blob_bytes) /* the interpreter, most often: that of the frame before */
+	if (jvm_is_interpreter(j, pc)) {
+		j->kind = JVM_INTERPRETER;
+		return 0;
+	}
+	if (jvm_known_place(s, j, pc))
 		return 0;
 	h = jvm_heap_of(j, pc);
 	if (!h && !w->jvm_heaps) { /* a heap grows */
@@ -347,7 +475,10 @@ __attribute__((noinline)) int runtime_jvm_find(__u64 pc)
 	if (!h)
 		return 1;
 	block = jvm_block(j, h, pc);
-	return !block || runtime_jvm_head(block, pc) ? 2 : 0;
+	if (!block || runtime_jvm_head(block, pc) || jvm_name_blob(j))
+		return 2;
+	jvm_remember(s, j, pc);
+	return 0;
 }
 
 #endif

@@ -1,9 +1,63 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* jvm_method - the methods of the frames that jvm_step.bpf.h found, and their names, when the stack is complete */
+/*
+ * jvm_method - the methods of frames of a JVM: names, lines, and those that the compiler inlined
+ *
+ * A Method leads to its ConstMethod, which has the bytecode with the table of lines behind it, and to the pool of its class
+ * with all names.  They are sent when a method is seen for the first time.
+ *
+ * An nmethod has a PcDesc for each address that code it calls returns to, with the offset of a scope: a method, a
+ * bytecode, and the scope that this one is inlined in.  They are read here and now, while a frame of the nmethod is on the stack,
+ * so it cannot be freed; and remembered with what distinguishes the nmethod (struct jvm_place).  The outermost scope has to be of
+ * the nmethod's method.
+ */
 #ifndef EBPREC_BPF_RUNTIME_JVM_METHOD_H
 #define EBPREC_BPF_RUNTIME_JVM_METHOD_H
 
 #include "bpf/runtime/jvm.bpf.h"
+
+/*
+ * Words are added in the walk, up to a return address in an nmethod that was not seen yet.  It is left for the end of the walk, as
+ * a chain of calls may have no more functions, and so are all frames behind it: walk_state.fps has what they are.
+ */
+enum jvm_frame_of {
+	JVM_FRAME_NEW = WALK_FP_METHOD,      /* the block of an nmethod */
+	JVM_FRAME_WORD = WALK_FP_METHOD | 1, /* the word << JVM_FRAME_SHIFT */
+	JVM_FRAME_SHIFT = 3,
+};
+
+#define JVM_DESC_BYTES  16 /* a PcDesc: where code returns to, the scope, two more */
+#define JVM_DESC_ROUNDS 20 /* of the search for one: an nmethod has no million of them */
+#define JVM_HAS_LINES   1  /* of a ConstMethod's flags */
+#define JVM_METADATA    (1u << 16)
+/* From Java 20 on no byte of a number in scopes and lines is 0. */
+#define JVM_NO_ZEROES 20
+
+static __always_inline __u64 jvm_place_of(__u64 bytecode_index)
+{
+	return bytecode_index < RUNTIME_INSTR_MASK - 2
+		       ? bytecode_index + RUNTIME_JVM_NO_BYTECODE + 1
+		       : RUNTIME_JVM_NO_BYTECODE;
+}
+
+/* Reads the head of a method's ConstMethod. */
+__attribute__((noinline)) int runtime_jvm_const(__u64 method)
+{
+	struct jvm_state *j = jvm_here();
+
+	if (!j)
+		return 1;
+	j->const_method = jvm_word(j, method, RUNTIME_JVM_METHOD_CONST);
+	return !j->const_method ||
+	       bpf_probe_read_user(j->constant, sizeof(j->constant), (const void *)j->const_method);
+}
+
+/* Whether an address is in the bytecode of the method whose ConstMethod was read. */
+static __always_inline bool jvm_is_bytecode(const struct jvm_state *j, const struct runtime_desc *d,
+					    __u64 addr)
+{
+	return addr - j->const_method - d->jvm.const_bytes <
+	       JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES);
+}
 
 /* ---- names ---- */
 
@@ -28,87 +82,331 @@ static __always_inline __u64 jvm_pool_entry(const struct runtime_state *s,
 	return runtime_word(pool + d->jvm.pool_bytes + 8 * (__u64)index);
 }
 
-/* Sends the names of a method of that class as number id. */
-__attribute__((noinline)) int runtime_jvm_send(__u64 name, __u64 class_name, __u64 file, __u32 id)
+/*
+ * Reads the table of lines, which stands behind the bytecode, and ends with a zero: as much as there may be of it.  Returns how
+ * many bytes.
+ */
+static __always_inline __u64 jvm_read_lines(const struct runtime_desc *d, const struct jvm_state *j,
+					    struct runtime_code_event *ev)
+{
+	__u64 off = d->jvm.const_bytes + (__u64)JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES);
+	__u64 size_bytes;
+
+	if (j->process.offset[RUNTIME_JVM_CONST_FLAGS] > JVM_CONST_MAX ||
+	    j->process.offset[RUNTIME_JVM_CONST_WORDS] > JVM_CONST_MAX ||
+	    !(JVM_CONST_FIELD(j, __u16, CONST_FLAGS) & JVM_HAS_LINES))
+		return 0;
+	size_bytes = 8 * (__u64)JVM_CONST_FIELD(j, __u32, CONST_WORDS);
+	size_bytes = size_bytes > off ? size_bytes - off : 0;
+	if (size_bytes > RUNTIME_LINES_BYTES)
+		size_bytes = RUNTIME_LINES_BYTES;
+	barrier_var(size_bytes);
+	if (size_bytes > RUNTIME_LINES_BYTES || /* for the verifier */
+	    bpf_probe_read_user(ev->lines, size_bytes, (const void *)(j->const_method + off)))
+		return 0;
+	return size_bytes;
+}
+
+/* Sends the names of the method at hand as number id. */
+__attribute__((noinline)) int runtime_jvm_send(__u32 id)
 {
 	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
 	struct runtime_code_event *ev;
+	struct runtime_desc *d;
 	__u32 zero = 0;
 
 	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
 	if (!s || !j || !ev)
 		return 1;
-	if (!JVM_READ_SYMBOL(j, name, &ev->name, ev->name_text) ||
-	    !JVM_READ_SYMBOL(j, class_name, &ev->qualname, ev->qualname_text))
+	d = runtime_desc_of(s);
+	if (!d)
 		return 1;
-	if (!JVM_READ_SYMBOL(j, file, &ev->file, ev->file_text))
+	if (!JVM_READ_SYMBOL(j, j->method_name, &ev->name, ev->name_text) ||
+	    !JVM_READ_SYMBOL(j, j->class_name, &ev->qualname, ev->qualname_text))
+		return 1;
+	if (!JVM_READ_SYMBOL(j, j->file_name, &ev->file, ev->file_text))
 		ev->file.char_count = 0;
 	ev->first_line = -1;
-	return !runtime_send_code(s, ev, id, 0);
+	return !runtime_send_code(s, ev, id, jvm_read_lines(d, j, ev));
 }
 
-/* The number of a method, in s->code_id.  1: it has no name, with s->why. */
+/* Finds the names of the method whose ConstMethod was read, and their sum.  False: there are none, with s->why. */
+static __always_inline bool jvm_find_names(struct runtime_state *s, struct jvm_state *j,
+					   const struct runtime_desc *d)
+{
+	__u64 klass;
+
+	s->why = RUNTIME_UNREADABLE;
+	j->pool = JVM_CONST_FIELD(j, __u64, CONST_POOL);
+	if (!j->pool || runtime_read(s->object, 128, j->pool))
+		return false;
+	s->why = RUNTIME_UNKNOWN;
+	j->method_name = jvm_pool_entry(s, d, j, j->pool, JVM_CONST_FIELD(j, __u16, CONST_NAME));
+	klass = RUNTIME_FIELD(s->object, __u64, j->process.offset[RUNTIME_JVM_POOL_HOLDER]);
+	j->class_name = klass ? jvm_word(j, klass, RUNTIME_JVM_KLASS_NAME) : 0;
+	j->fresh.sum = j->const_method * 31 + j->pool * 37 + j->method_name * 41 +
+		       j->class_name * 43;
+	return j->method_name && j->class_name;
+}
+
+/* The number of a method whose ConstMethod was read, in s->code_id.  1: it has no name, with s->why. */
 __attribute__((noinline)) int runtime_jvm_code(__u64 method)
 {
 	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
-	struct runtime_code fresh = {};
 	struct runtime_desc *d;
-	__u64 code, pool, name, class_name, file;
 
 	if (!s || !j)
 		return 1;
 	d = runtime_desc_of(s);
-	if (!d)
+	if (!d || !jvm_find_names(s, j, d))
 		return 1;
-	s->why = RUNTIME_UNREADABLE;
-	code = jvm_word(j, method, RUNTIME_JVM_METHOD_CONST);
-	pool = code ? jvm_word(j, code, RUNTIME_JVM_CONST_POOL) : 0;
-	if (!pool || runtime_read(s->object, 128, pool))
-		return 1;
-	s->why = RUNTIME_UNKNOWN;
-	name = jvm_pool_entry(s, d, j, pool, jvm_word(j, code, RUNTIME_JVM_CONST_NAME));
-	class_name = RUNTIME_FIELD(s->object, __u64, j->process.offset[RUNTIME_JVM_POOL_HOLDER]);
-	class_name = class_name ? jvm_word(j, class_name, RUNTIME_JVM_KLASS_NAME) : 0;
-	if (!name || !class_name)
-		return 1;
-	fresh.sum = code * 31 + pool * 37 + name * 41 + class_name * 43;
-	if (runtime_known_code(s, method, fresh.sum, &s->code_id))
+	if (runtime_known_code(s, method, j->fresh.sum, &s->code_id))
 		return 0;
-	file = jvm_pool_entry(
-		s, d, j, pool,
+	j->file_name = jvm_pool_entry(
+		s, d, j, j->pool,
 		RUNTIME_FIELD(s->object, __u16, j->process.offset[RUNTIME_JVM_POOL_FILE]));
-	fresh.id = runtime_new_code(s);
-	if (!fresh.id || runtime_jvm_send(name, class_name, file, fresh.id))
+	j->fresh.id = runtime_new_code(s);
+	if (!j->fresh.id || runtime_jvm_send(j->fresh.id))
 		return 1;
-	s->code_id = fresh.id;
-	runtime_remember_code(s, &fresh);
+	s->code_id = j->fresh.id;
+	runtime_remember_code(s, &j->fresh);
 	return 0;
 }
 
-/* A frame whose method the walk found: it takes the frame's place. */
+/* ---- scopes ---- */
+
+/* Whether a field of nmethods is in what was read, or, with may_lack, not in this version. */
+static __always_inline bool jvm_has_field(const struct jvm_state *j, enum runtime_jvm_field field,
+					  bool may_lack)
+{
+	__u16 off = j->process.offset[field];
+
+	return off <= JVM_BLOB_MAX || (may_lack && off == JVM_NO_OFFSET);
+}
+
+/* Where the nmethod at hand, whose head was read, has its tables.  False: this version's are not known. */
+static __always_inline bool jvm_find_tables(struct jvm_state *j, const struct runtime_desc *d)
+{
+	bool is_in_blob = d->jvm.scopes == RUNTIME_JVM_SCOPES_IN_BLOB;
+	__u64 base, end, from;
+
+	if (!jvm_has_field(j, RUNTIME_JVM_SCOPES_AT, false) ||
+	    !jvm_has_field(j, RUNTIME_JVM_SCOPES_DESCS, false) ||
+	    !jvm_has_field(j, RUNTIME_JVM_SCOPES_END, false) ||
+	    !jvm_has_field(j, RUNTIME_JVM_METADATA_OFFSET, false) ||
+	    !jvm_has_field(j, RUNTIME_JVM_SCOPES_DATA, is_in_blob) ||
+	    !jvm_has_field(j, RUNTIME_JVM_METADATA_AT, is_in_blob) ||
+	    !jvm_has_field(j, RUNTIME_JVM_METADATA_END, is_in_blob))
+		return false;
+	base = JVM_BLOB_FIELD(j, __u64, SCOPES_AT);
+	if (is_in_blob) {
+		j->scopes = base;
+		end = base;
+		base = from = j->blob;
+	} else if (d->jvm.scopes == RUNTIME_JVM_SCOPES_APART) {
+		j->scopes = base + JVM_BLOB_FIELD(j, __u32, SCOPES_DATA);
+		from = JVM_BLOB_FIELD(j, __u64, METADATA_AT);
+		end = from + JVM_BLOB_FIELD(j, __u32, METADATA_END);
+	} else {
+		return false;
+	}
+	j->descs = base + JVM_BLOB_FIELD(j, __u32, SCOPES_DESCS);
+	j->desc_count = (base + JVM_BLOB_FIELD(j, __u32, SCOPES_END) - j->descs) / JVM_DESC_BYTES;
+	j->metadata = from + JVM_BLOB_FIELD(j, __u32, METADATA_OFFSET);
+	j->metadata_count = (end - j->metadata) / 8;
+	return j->desc_count < 1u << JVM_DESC_ROUNDS && j->metadata_count < JVM_METADATA;
+}
+
+/* Halves the PcDescs in which the one for pc may be: j->segment is it, and how far it is from the beginning of the code. */
+static long jvm_see_desc(__u32 i, void *ctx)
+{
+	struct jvm_state *j = jvm_here();
+	__u64 half;
+	__s32 off;
+
+	if (!j || j->desc_count < 2)
+		return 1;
+	half = j->desc_count / 2;
+	if (bpf_probe_read_user(&off, sizeof(off),
+				(const void *)(j->descs + JVM_DESC_BYTES * half))) {
+		j->desc_count = 0;
+		return 1;
+	}
+	if (off <= (__s64)j->desc_at) {
+		j->descs += JVM_DESC_BYTES * half;
+		j->desc_count -= half;
+	} else {
+		j->desc_count = half;
+	}
+	return 0;
+}
+
+/* The innermost scope at a return address, in j->scope; 0: there is none. */
+static __always_inline void jvm_find_scope(struct jvm_state *j, const struct runtime_desc *d,
+					   __u64 pc)
+{
+	__s32 desc[2];
+
+	j->scope = 0;
+	if (!jvm_find_tables(j, d))
+		return;
+	j->desc_at = pc - j->code;
+	bpf_loop(JVM_DESC_ROUNDS, jvm_see_desc, 0, 0);
+	if (j->desc_count == 1 &&
+	    !bpf_probe_read_user(desc, sizeof(desc), (const void *)j->descs) &&
+	    desc[0] == (__s64)j->desc_at && desc[1] > 0)
+		j->scope = desc[1];
+}
+
+/* The number at *at of j->stream, as the compiler writes them: 6 bits of each byte but the last one, the lowest first. */
+static __always_inline __u32 jvm_number(const struct jvm_state *j, __u32 zeroes, __u64 *at)
+{
+	__u32 value = 0, i, byte;
+
+#pragma unroll
+	for (i = 0; i < 5; i++) {
+		byte = j->stream[*at & 15];
+		*at += 1;
+		value += (byte - zeroes) << 6 * i;
+		if (byte < 192)
+			break;
+	}
+	return value;
+}
+
+/* The scope at j->scope: adds its method to the place that is made.  1: it is the last one, or no scope. */
+static long jvm_see_scope(__u32 i, void *ctx)
+{
+	struct runtime_state *s = runtime_here();
+	struct jvm_state *j = jvm_here();
+	struct runtime_desc *d;
+	__u64 at = 0, n, method;
+	__u32 sender, index, bytecode, zeroes;
+
+	if (!s || !j)
+		return 1;
+	d = runtime_desc_of(s);
+	n = j->place.count;
+	j->is_found = 0;
+	if (!d || n >= RUNTIME_JVM_INLINED ||
+	    bpf_probe_read_user(j->stream, sizeof(j->stream), (const void *)(j->scopes + j->scope)))
+		return 1;
+	zeroes = d->jvm.version >= JVM_NO_ZEROES;
+	sender = jvm_number(j, zeroes, &at);
+	index = jvm_number(j, zeroes, &at);
+	bytecode = jvm_number(j, zeroes, &at) - 1; /* -1: before the first one */
+	if (!index || index > j->metadata_count || sender >= j->scope)
+		return 1;
+	method = runtime_word(j->metadata + 8 * (__u64)index - 8);
+	if (!method || runtime_jvm_const(method) || runtime_jvm_code(method))
+		return 1;
+	if (bytecode + 1 && bytecode >= JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES))
+		return 1;
+	barrier_var(n);
+	if (n >= RUNTIME_JVM_INLINED)
+		return 1;
+	j->place.words[n] = (__u64)s->code_id << RUNTIME_INSTR_BITS |
+			    (bytecode + 1 ? jvm_place_of(bytecode) : RUNTIME_JVM_NO_BYTECODE);
+	j->place.count = n + 1;
+	j->scope = sender;
+	j->is_found = !sender && method == j->method;
+	return !sender;
+}
+
+/*
+ * Makes the place of a return address in an nmethod, and remembers it.  1: its method has no name.  Where its scopes are not
+ * known, or are not as they have to be, it has the nmethod's method without a line.
+ */
+__attribute__((noinline)) int runtime_jvm_place(__u64 block, __u64 pc)
+{
+	struct runtime_state *s = runtime_here();
+	struct jvm_state *j = jvm_here();
+	struct runtime_desc *d;
+
+	if (!s || !j)
+		return 1;
+	d = runtime_desc_of(s);
+	s->why = RUNTIME_UNREADABLE;
+	if (!d || runtime_jvm_head(block, pc - 1))
+		return 1;
+	j->place.block = block;
+	j->place.sum = j->sum;
+	j->place.kind = JVM_METHOD;
+	j->place.count = 0;
+	j->is_found = 0;
+	jvm_find_scope(j, d, pc);
+	if (j->scope)
+		bpf_loop(RUNTIME_JVM_INLINED, jvm_see_scope, 0, 0);
+	if (!j->is_found) {
+		if (runtime_jvm_const(j->method) || runtime_jvm_code(j->method))
+			return 1;
+		j->place.words[0] = (__u64)s->code_id << RUNTIME_INSTR_BITS |
+				    RUNTIME_JVM_NO_BYTECODE;
+		j->place.count = 1;
+	}
+	s->key.code = pc - 1;
+	bpf_map_update_elem(&runtime_jvm_places, &s->key, &j->place, BPF_ANY);
+	return 0;
+}
+
+/* ---- frames ---- */
+
+/* Adds a method of native frame i.  1: there is no room. */
+static __always_inline int jvm_put(struct runtime_state *s, const struct walk_state *w, __u64 i,
+				   __u64 word)
+{
+	barrier_var(i);
+	if (i >= WALK_FRAMES_MAX)
+		return 1;
+	if (runtime_put(s, word | i << RUNTIME_FRAME_BITS)) {
+		s->why = RUNTIME_TOO_DEEP;
+		return 1;
+	}
+	if (s->summed != i + 1)
+		s->sum = RUNTIME_SUM(s->sum, w->frames[i]);
+	s->summed = i + 1;
+	return 0;
+}
+
+/* The methods of a place, for frame i.  1: there is no room. */
+static __always_inline int jvm_put_place(struct runtime_state *s, const struct walk_state *w,
+					 __u64 i, const struct jvm_place *p)
+{
+	__u32 k;
+
+	for (k = 0; k < RUNTIME_JVM_INLINED; k++) {
+		if (k >= p->count)
+			return 0;
+		if (jvm_put(s, w, i, p->words[k]))
+			return 1;
+	}
+	return 0;
+}
+
+/* A frame that the walk left. */
 __attribute__((noinline)) int runtime_jvm_frame(__u32 index)
 {
 	struct runtime_state *s = runtime_here();
 	struct walk_state *w = walk_here();
-	__u64 i = index, place;
+	struct jvm_state *j = jvm_here();
+	__u64 i = index, of;
 	__u32 why;
 
 	barrier_var(i);
-	if (!s || !w || i >= WALK_FRAMES_MAX || i >= w->n)
+	if (!s || !w || !j || i >= WALK_FRAMES_MAX || i >= w->n)
 		return 1;
-	if (!(w->fps[i] & WALK_FP_METHOD))
+	of = w->fps[i] & WALK_FP_BITS;
+	if (!(of & WALK_FP_METHOD))
 		return 0;
+	if (of == JVM_FRAME_WORD)
+		return jvm_put(s, w, i, w->fps[i] >> JVM_FRAME_SHIFT);
 	why = s->why;
-	if (runtime_jvm_code(w->fps[i] & ~(__u64)WALK_FP_BITS))
+	if (runtime_jvm_place(w->fps[i] - of, w->frames[i]))
 		return 0; /* the next one may have a name; why stays */
 	s->why = why;
-	place = (w->frames[i] & RUNTIME_INSTR_MASK) | i << RUNTIME_FRAME_BITS;
-	if (!runtime_put(s, (__u64)s->code_id << RUNTIME_INSTR_BITS | place))
-		return 0;
-	s->why = RUNTIME_TOO_DEEP;
-	return 1;
+	return jvm_put_place(s, w, i, &j->place);
 }
 
 static long jvm_frame(__u32 index, void *ctx)
@@ -120,15 +418,16 @@ static long jvm_frame(__u32 index, void *ctx)
 static __always_inline void runtime_jvm_walk(struct runtime_state *s)
 {
 	struct walk_state *w = walk_here();
+	struct jvm_state *j = jvm_here();
 
-	if (!w || w->jvm == WALK_JVM_NEW)
+	if (!w || !j || w->jvm == WALK_JVM_NEW)
 		return;
 	if (w->jvm == WALK_JVM_UNKNOWN) {
 		s->why = RUNTIME_NOT_UNDERSTOOD;
 		return;
 	}
-	runtime_set_process(&s->key);
-	bpf_loop(WALK_FRAMES_MAX, jvm_frame, 0, 0);
+	if (j->has_left)
+		bpf_loop(WALK_FRAMES_MAX, jvm_frame, 0, 0);
 	if (w->jvm == WALK_JVM_STUCK && s->why == RUNTIME_COMPLETE)
 		s->why = RUNTIME_UNKNOWN;
 }

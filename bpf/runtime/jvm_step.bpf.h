@@ -10,7 +10,7 @@
 #ifndef EBPREC_BPF_RUNTIME_JVM_STEP_H
 #define EBPREC_BPF_RUNTIME_JVM_STEP_H
 
-#include "bpf/runtime/jvm.bpf.h"
+#include "bpf/runtime/jvm_method.bpf.h"
 
 /* ---- where the thread is ---- */
 
@@ -143,7 +143,7 @@ static __always_inline int jvm_step_words(struct walk_state *w, __u64 words, boo
 {
 	__u64 end = w->regs.sp + 8 * words;
 
-	if (words < 2 || walk_fetch(end - 16))
+	if (words < 2 || (!walk_take_word(w, end - 16) && walk_fetch(end - 16)))
 		return 1;
 	if (is_exact)
 		return jvm_guess(w, w->word[1], end, w->word[0]);
@@ -199,6 +199,8 @@ __attribute__((noinline)) int runtime_jvm_step_stub(__u32 is_exact)
 	return state == JVM_FRAME_RBP ? jvm_step_words(w, 2, true) : jvm_step_fp(w);
 }
 
+enum { JVM_R13 = 13 }; /* of walk_state.gprs: enum unwind_regno */
+
 /* Words of the interpreter's frame, from rbp - 64 on. */
 enum { JVM_BYTECODE = 0, JVM_FRAME_METHOD = 5, JVM_SENDER_SP = 7, JVM_SENDER_FP, JVM_SENDER_PC };
 
@@ -209,7 +211,7 @@ __attribute__((noinline)) int runtime_jvm_is_interpreted(void)
 	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
 	struct runtime_desc *d;
-	__u64 fp, code, at;
+	__u64 fp;
 
 	if (!w || !s || !j)
 		return 0;
@@ -221,22 +223,80 @@ __attribute__((noinline)) int runtime_jvm_is_interpreted(void)
 		return 0;
 	/* linkToStatic() and others take an argument away, so it may be 8 bytes above. */
 	if (j->frame[JVM_SENDER_SP] < fp + 8 || j->frame[JVM_SENDER_SP] - fp > JVM_STACK_BYTES ||
-	    j->frame[JVM_SENDER_SP] & 7 || j->frame[JVM_FRAME_METHOD] & 7)
+	    j->frame[JVM_SENDER_SP] & 7 || j->frame[JVM_FRAME_METHOD] & 7 ||
+	    runtime_jvm_const(j->frame[JVM_FRAME_METHOD]))
 		return 0;
-	code = jvm_word(j, j->frame[JVM_FRAME_METHOD], RUNTIME_JVM_METHOD_CONST);
-	if (!code)
-		return 0;
-	at = j->frame[JVM_BYTECODE] ? j->frame[JVM_BYTECODE] - code - d->jvm.const_bytes : 0;
-	return !at || at < (jvm_word(j, code, RUNTIME_JVM_CONST_CODE_BYTES) & 0xffff);
+	return !j->frame[JVM_BYTECODE] || jvm_is_bytecode(j, d, j->frame[JVM_BYTECODE]);
 }
 
-static __always_inline void jvm_store_method(struct walk_state *w, __u64 method)
+/* Leaves what the frame at hand has of a method (enum jvm_frame_of) for the end of the walk. */
+static __always_inline void jvm_leave(struct walk_state *w, struct jvm_state *j, __u64 value)
 {
 	__u64 n = (__u64)w->n - 1;
 
 	barrier_var(n);
-	if (n < WALK_FRAMES_MAX && method && !(method & WALK_FP_BITS))
-		w->fps[n] = method | WALK_FP_METHOD;
+	if (n < WALK_FRAMES_MAX)
+		w->fps[n] = value;
+	j->has_left = 1;
+}
+
+/* A method whose ConstMethod was read, at that bytecode; 0: it is not known. */
+static __always_inline void jvm_store_method(struct walk_state *w, __u64 method, __u64 bytecode)
+{
+	struct runtime_state *s = runtime_here();
+	struct jvm_state *j = jvm_here();
+	struct runtime_desc *d = s ? runtime_desc_of(s) : NULL;
+	__u64 place = RUNTIME_JVM_NO_BYTECODE, word;
+	__u32 why;
+
+	if (!d || !j)
+		return;
+	if (bytecode && jvm_is_bytecode(j, d, bytecode))
+		place = jvm_place_of(bytecode - j->const_method - d->jvm.const_bytes);
+	why = s->why;
+	if (runtime_jvm_code(method))
+		return; /* the next one may have a name; s->why stays */
+	s->why = why;
+	word = (__u64)s->code_id << RUNTIME_INSTR_BITS | place;
+	if (j->has_left)
+		jvm_leave(w, j, word << JVM_FRAME_SHIFT | JVM_FRAME_WORD);
+	else
+		jvm_put(s, w, (__u64)w->n - 1, word);
+}
+
+/*
+ * A method of the interpreter.  Where the thread itself is, its bytecode is in r13; in the frame stands that of the last call.
+ */
+static __always_inline void jvm_store_interpreted(struct walk_state *w, const struct jvm_state *j,
+						  __u32 is_exact)
+{
+	__u64 bytecode = is_exact ? w->gprs[JVM_R13] : j->frame[JVM_BYTECODE];
+
+	jvm_store_method(w, j->frame[JVM_FRAME_METHOD], bytecode);
+}
+
+/*
+ * A compiled method.  For a return address the nmethod has the methods that were inlined there, and their bytecodes; for
+ * the address where the thread itself is it has none.
+ */
+static __always_inline void jvm_store_compiled(struct walk_state *w, struct jvm_state *j,
+					       __u32 is_exact)
+{
+	if (!is_exact)
+		jvm_leave(w, j, j->block | JVM_FRAME_NEW);
+	else if (!runtime_jvm_const(j->method))
+		jvm_store_method(w, j->method, 0);
+}
+
+/* Over the frame of a compiled method that was seen at this return address before: most frames are such. */
+static __always_inline int jvm_step_known(struct runtime_state *s, struct walk_state *w,
+					  struct jvm_state *j, const struct jvm_place *p)
+{
+	if (j->has_left)
+		jvm_leave(w, j, j->block | JVM_FRAME_NEW);
+	else
+		jvm_put_place(s, w, (__u64)w->n - 1, p);
+	return jvm_step_words(w, j->frame_words, false);
 }
 
 static __always_inline int jvm_step_interpreted(struct walk_state *w, const struct jvm_state *j,
@@ -247,7 +307,7 @@ static __always_inline int jvm_step_interpreted(struct walk_state *w, const stru
 		return jvm_step_fp(w);
 	if (!runtime_jvm_is_interpreted()) /* its frame is not there yet, or no more */
 		return is_exact ? jvm_step_return(w) : 1;
-	jvm_store_method(w, j->frame[JVM_FRAME_METHOD]);
+	jvm_store_interpreted(w, j, is_exact);
 	return jvm_step_to(w, j->frame[JVM_SENDER_PC], j->frame[JVM_SENDER_SP],
 			   j->frame[JVM_SENDER_FP]);
 }
@@ -267,7 +327,7 @@ static __always_inline int jvm_step_code(struct walk_state *w, struct jvm_state 
 	if (j->kind == JVM_INTERPRETER)
 		return jvm_step_interpreted(w, j, is_exact);
 	if (j->kind == JVM_METHOD)
-		jvm_store_method(w, j->method);
+		jvm_store_compiled(w, j, is_exact);
 	/* C1's stubs have frames of one size where they call; where the thread itself is in one, rbp is the way. */
 	if (j->kind == JVM_METHOD ||
 	    (j->kind == JVM_OTHER && j->frame_words && !(is_exact && jvm_enters(j))))
@@ -275,29 +335,47 @@ static __always_inline int jvm_step_code(struct walk_state *w, struct jvm_state 
 	return runtime_jvm_step_stub(is_exact);
 }
 
+/* To the caller of the code that pc is in, by what that code is.  1: it is no such code; 2: the caller is not known. */
+static __always_inline int jvm_step_at(struct walk_state *w, struct jvm_state *j, __u64 pc,
+				       __u32 is_exact)
+{
+	int err = runtime_jvm_find(pc);
+
+	if (!err && jvm_step_code(w, j, is_exact))
+		err = 2;
+	/* The interpreter jumps, and pushes where to return to itself. */
+	if (!err && j->is_guess && !runtime_is_behind_call(w->regs.pc) &&
+	    (runtime_jvm_find(w->regs.pc - 1) || j->kind != JVM_INTERPRETER))
+		err = 2;
+	return err;
+}
+
 /* To the caller of code that a JVM made.  1: it is no such code, or, with w->jvm JVM_STUCK, the caller is not known. */
 __attribute__((noinline)) int runtime_jvm_step(__u32 is_exact)
 {
 	struct walk_state *w = walk_here();
+	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
-	int err = 1;
+	const struct jvm_place *p = NULL;
+	__u64 pc;
+	int err;
 
-	if (!w || !j || UNWIND_HERE != UNWIND_X86_64)
+	if (!w || !s || !j || UNWIND_HERE != UNWIND_X86_64)
 		return 1;
 	if (w->jvm == WALK_JVM_NEW)
 		w->jvm = runtime_jvm_enter() ? WALK_JVM_UNKNOWN : WALK_JVM_KNOWN;
-	if (w->jvm == WALK_JVM_KNOWN)
-		err = runtime_jvm_find(unwind_lookup_pc(&w->regs));
-	if (err == 1)
+	if (w->jvm != WALK_JVM_KNOWN)
 		return 1;
-	if (!err)
-		err = jvm_step_code(w, j, is_exact);
-	/* The interpreter jumps, and pushes where to return to itself. */
-	if (!err && j->is_guess && !runtime_is_behind_call(w->regs.pc))
-		err = runtime_jvm_find(w->regs.pc - 1) || j->kind != JVM_INTERPRETER;
-	if (err)
+	pc = unwind_lookup_pc(&w->regs);
+	if (!is_exact && !jvm_is_interpreter(j, pc))
+		p = jvm_known_place(s, j, pc);
+	if (p && p->count)
+		err = 2 * jvm_step_known(s, w, j, p);
+	else
+		err = jvm_step_at(w, j, pc, is_exact);
+	if (err == 2)
 		w->jvm = WALK_JVM_STUCK;
-	return err;
+	return !!err;
 }
 
 #endif

@@ -54,6 +54,8 @@ struct runtime_state {
 	__u32 n;      /* frames so far */
 	__u32 why;    /* enum runtime_why */
 	__u32 code_id;
+	__u32 sum,
+		summed; /* RUNTIME_SUM of frames of a JVM with methods; the number of the last one, and 1 */
 	__u64 at;    /* the frame to be read next; 0: there is none */
 	__u64 frame; /* the one that was read */
 	__u64 end;   /* of Ruby's frames */

@@ -208,8 +208,10 @@ static __always_inline struct runtime_state *runtimes_take(struct walk_state *w)
 		return NULL;
 	s->base = w->runtime_base;
 	s->number = w->runtime;
-	s->n = 0;
-	s->why = RUNTIME_COMPLETE;
+	if (w->jvm == WALK_JVM_NEW) { /* else the walk began with them */
+		s->n = s->sum = 0;
+		s->why = RUNTIME_COMPLETE;
+	}
 	d = runtime_desc_of(s);
 	if (!d)
 		return NULL;
@@ -231,7 +233,7 @@ static __always_inline struct runtime_state *runtimes_take(struct walk_state *w)
 	} else {
 		s->why = RUNTIME_NOT_UNDERSTOOD;
 	}
-	s->head[0] = RUNTIME_WORD_HEAD(s->n, s->why, s->number);
+	s->head[0] = RUNTIME_WORD_HEAD(s->n, s->why, s->number) | (__u64)s->sum << 32;
 	s->head[1] = s->base;
 	return s;
 }

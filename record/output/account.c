@@ -88,6 +88,8 @@ const struct account_field account_fields[] = {
 	{ "jit.older_files", AT(jit_older_count), 0, 0, 0 },
 	{ "jit.jvms_asked", AT(jvm_asked_count), 0, 0, 0 },
 	{ "jit.jvms_without_answer", AT(jvm_failed_count), 0, 0, 0 },
+	{ "java.frames", AT(java_frame_count), 0, 0, 0 },
+	{ "java.frames_without_bytecode", AT(java_unplaced_count), 0, 0, 0 },
 	{ "marks_not_readable", AT(unread_mark_count), 0, ADDS, 0 },
 	{ "marks_renamed", AT(renamed_mark_count), 0, ADDS, 0 },
 	{ "out_of_order", AT(out_of_order_count), 0, ADDS, 0 },

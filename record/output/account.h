@@ -64,6 +64,8 @@ struct account {
 	uint64_t code_refused_count;       /* names of interpreted code without space, or broken */
 	uint64_t code_placeless_count;     /* frames at places of it for which there was no space */
 	uint64_t code_unnumbered_count; /* stacks that lack frames, as code had no more numbers */
+	/* Frames of Java's methods; those of which no bytecode is known, and so no line, and no function that was inlined. */
+	uint64_t java_frame_count, java_unplaced_count;
 	/*
 	 * Parts without an answer in time: processes, mappings by their files, all reads together.
 	 */

@@ -8,6 +8,7 @@
 
 #include "format/base/cursor.h"
 #include "format/base/vec.h"
+#include "record/runtime/jvm_lines.h"
 #include "record/runtime/python_lines.h"
 #include "record/runtime/ruby_lines.h"
 
@@ -22,7 +23,7 @@ struct code_name {
 	int32_t first_line;  /* of V8: the place in the text of the script; negative: none */
 	uint32_t unit_count; /* of that text */
 	uint32_t kind;       /* enum runtime_kind */
-	uint32_t version;    /* of CPython */
+	uint32_t version;    /* of CPython, or Java */
 	uint32_t line_bytes;
 	uint8_t lines[];
 };
@@ -294,6 +295,22 @@ static char *bytes_of(const struct runtime_text *head, const uint8_t *text, size
 }
 
 /*
+ * The file of a class, in the folder of its package, where compilers and debuggers look for it: two packages may have files of one
+ * name.  Owned; NULL: no memory.
+ */
+static char *file_of_class(const struct runtime_text *head, const char *class_name,
+			   const char *file)
+{
+	size_t own = strcspn(class_name, "+"), folder = 0; /* behind the '+' an address follows */
+	char *out = NULL;
+
+	if (head->char_count <= RUNTIME_QUALNAME_BYTES && *file)
+		for (size_t i = 0; i < own; i++)
+			folder = class_name[i] == '/' ? i + 1 : folder;
+	return asprintf(&out, "%.*s%s", (int)folder, class_name, file) < 0 ? NULL : out;
+}
+
+/*
  * Fills in the texts of a method: name, qualname has its class as the JVM calls it (java/util/List), and file is without folders.
  * A hidden class has an address behind a '+'.  They are UTF-8 but for characters above 0xffff, and NUL.
  */
@@ -301,20 +318,22 @@ static int take_method(struct code_name *n, const struct runtime_code_event *ev)
 {
 	char *name = bytes_of(&ev->name, ev->name_text, sizeof(ev->name_text));
 	char *class_name = bytes_of(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text));
+	char *file = bytes_of(&ev->file, ev->file_text, sizeof(ev->file_text));
 	bool has_file = ev->file.char_count;
 	int err = -ENOMEM;
 
-	n->file = bytes_of(&ev->file, ev->file_text, sizeof(ev->file_text));
+	n->file = class_name && file ? file_of_class(&ev->qualname, class_name, file) : NULL;
 	for (char *c = class_name; c && *c; c++) /* as the JVM's own tools show it */
 		*c = *c == '/' ? '.' : !strncmp(c, "+0x", 3) ? '/' : *c;
 	if (name && class_name && n->file) {
 		err = are_readable_bytes(ev) ? 0 : -EBADMSG;
 		if (!err && asprintf(&n->name, "java::%s.%s%s%s%s", class_name, name,
-				     has_file ? " (" : "", n->file, has_file ? ")" : "") < 0) {
+				     has_file ? " (" : "", file, has_file ? ")" : "") < 0) {
 			n->name = NULL;
 			err = -ENOMEM;
 		}
 	}
+	free(file);
 	free(name);
 	free(class_name);
 	return err;
@@ -424,18 +443,20 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 		   uint32_t version)
 {
 	struct code_name *n;
-	size_t bytes;
+	size_t bytes, line_bytes;
 	int err;
 
 	if (!is_complete(ev))
 		return -EBADMSG;
-	bytes = sizeof(*n) + ev->line_bytes + 512;
+	line_bytes = kind == RUNTIME_JVM ? jvm_lines_size(version, ev->lines, ev->line_bytes)
+					 : ev->line_bytes;
+	bytes = sizeof(*n) + line_bytes + 512;
 	if (fair_share_left(&c->held, HELD_MAX_BYTES, ev->pid, ev->user) < bytes) {
 		c->refused_count++;
 		return 0;
 	}
 	err = grow(c, ev->id);
-	n = err ? NULL : calloc(1, sizeof(*n) + ev->line_bytes);
+	n = err ? NULL : calloc(1, sizeof(*n) + line_bytes);
 	if (!n)
 		return -ENOMEM;
 	n->pid = ev->pid;
@@ -443,8 +464,8 @@ int code_names_add(struct code_names *c, const struct runtime_code_event *ev, ui
 	n->first_line = ev->first_line;
 	n->kind = kind;
 	n->version = version;
-	n->line_bytes = ev->line_bytes;
-	memcpy(n->lines, ev->lines, ev->line_bytes);
+	n->line_bytes = (uint32_t)line_bytes;
+	memcpy(n->lines, ev->lines, line_bytes);
 	err = take(c, n, ev);
 	if (!err)
 		err = fair_share_take(&c->held, HELD_MAX_BYTES, ev->pid, ev->user, bytes);
@@ -504,7 +525,12 @@ static uint32_t line_of(const struct code_names *c, const struct code_name *n, u
 
 	if (n->kind == RUNTIME_V8)
 		return line_of_function(c, n, &column);
-	if (!at || n->kind == RUNTIME_JVM)
+	if (n->kind == RUNTIME_JVM)
+		return at <= RUNTIME_JVM_NO_BYTECODE
+			       ? 0
+			       : jvm_lines_find(n->version, n->lines, n->line_bytes,
+						at - RUNTIME_JVM_NO_BYTECODE - 1);
+	if (!at)
 		return 0;
 	if (n->kind == RUNTIME_PHP || n->kind == RUNTIME_PERL)
 		return at - 1;

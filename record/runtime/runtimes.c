@@ -68,6 +68,8 @@ int runtimes_new(struct sink *emit, struct notes *notes, struct io_timeout *io,
 			   sizeof(struct runtime_desc), RUNTIME_DESCS);
 	r->codes_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_codes", RUNTIME_CODE_KEY_BYTES,
 			   RUNTIME_CODE_VALUE_BYTES, RUNTIME_CODES);
+	r->places_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_places", RUNTIME_CODE_KEY_BYTES,
+			    RUNTIME_JVM_PLACE_BYTES, RUNTIME_JVM_PLACES);
 	r->threads_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_states", sizeof(uint32_t),
 			     sizeof(uint64_t), RUNTIME_THREADS);
 	r->numbers_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_numbers", sizeof(uint32_t),
@@ -80,6 +82,7 @@ int runtimes_new(struct sink *emit, struct notes *notes, struct io_timeout *io,
 			     sizeof(struct runtime_early), RUNTIME_EARLY);
 	err = r->descs_fd < 0     ? r->descs_fd
 	      : r->codes_fd < 0   ? r->codes_fd
+	      : r->places_fd < 0  ? r->places_fd
 	      : r->threads_fd < 0 ? r->threads_fd
 	      : r->numbers_fd < 0 ? r->numbers_fd
 	      : r->count_fd < 0   ? r->count_fd
@@ -105,6 +108,7 @@ void runtimes_free(struct runtimes *r)
 		return;
 	close_fd(r->descs_fd);
 	close_fd(r->codes_fd);
+	close_fd(r->places_fd);
 	close_fd(r->threads_fd);
 	close_fd(r->numbers_fd);
 	close_fd(r->count_fd);
@@ -295,7 +299,16 @@ int runtimes_code(struct runtimes *r, const struct event_header *h)
 	if (!is_read(d))
 		return -EBADMSG;
 	return code_names_add(&r->names[d->kind], ev, d->kind,
-			      d->kind == RUNTIME_PYTHON ? d->python.version : 0);
+			      d->kind == RUNTIME_PYTHON ? d->python.version
+			      : d->kind == RUNTIME_JVM  ? d->jvm.version
+							: 0);
+}
+
+static void count_methods(struct runtimes *r, const __u64 *words, size_t count)
+{
+	r->java_frames += count;
+	for (size_t i = 0; i < count; i++)
+		r->java_unplaced += (words[i] & RUNTIME_INSTR_MASK) == RUNTIME_JVM_NO_BYTECODE;
 }
 
 size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, const __u64 *words,
@@ -316,14 +329,16 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 	if (!number || number > r->count || user_count > CPU_SAMPLE_MAX)
 		return 0;
 	d = &r->files[number].desc;
-	why = d->kind == RUNTIME_V8 || d->kind == RUNTIME_JVM
-		      ? splice_functions(&s, r->frames, &count)
-		      : splice_frames(&s, d, r->frames, &count);
+	why = d->kind == RUNTIME_V8    ? splice_functions(&s, r->frames, &count)
+	      : d->kind == RUNTIME_JVM ? splice_methods(&s, r->frames, &count)
+				       : splice_frames(&s, d, r->frames, &count);
 	info->flags |= (uint16_t)(why << STACK_RESULT_RUNTIME_SHIFT);
 	r->unnumbered_count += why == RUNTIME_NO_NUMBER;
 	if (count == user_count && !memcmp(r->frames, user, count * sizeof(*user)))
 		return 0;
 	info->flags |= STACK_RESULT_RUNTIME;
+	if (d->kind == RUNTIME_JVM)
+		count_methods(r, words + RUNTIME_HEAD_WORDS, word_count - RUNTIME_HEAD_WORDS);
 	for (size_t i = 0; i < count; i++)
 		if (r->frames[i] - SPLICE_BASE < 1ULL << RUNTIME_FRAME_BITS &&
 		    code_names_hit(&r->names[d->kind], r->frames[i] - SPLICE_BASE, i > 0))
@@ -357,6 +372,8 @@ void runtimes_account(const struct runtimes *r, struct account *a)
 		a->code_placeless_count += r->names[i].placeless_count;
 	}
 	a->code_unnumbered_count = r->unnumbered_count;
+	a->java_frame_count = r->java_frames;
+	a->java_unplaced_count = r->java_unplaced;
 }
 
 /* ---- into the capture ---- */

@@ -30,10 +30,11 @@ struct runtimes {
 	struct runtimes_file files[RUNTIME_DESCS]; /* by number; 0: none */
 	uint32_t count;
 	struct u64map by_file; /* mapped_files_key() -> number */
-	int descs_fd, codes_fd, threads_fd, numbers_fd, count_fd, files_fd, earlies_fd;
+	int descs_fd, codes_fd, places_fd, threads_fd, numbers_fd, count_fd, files_fd, earlies_fd;
 	struct code_names
 		names[RUNTIME_KINDS]; /* by the kind of the interpreter; without a path: none */
 	uint64_t objects;             /* of names, that were written */
+	uint64_t java_frames, java_unplaced; /* account.h */
 	uint64_t
 		unnumbered_count; /* stacks without frames, as there were no more numbers of code for their process */
 	uint64_t
@@ -53,6 +54,9 @@ void runtimes_free(struct runtimes *r); /* NULL is fine */
 		int err__ = bpf_map__reuse_fd((skel)->maps.runtime_descs, (r)->descs_fd);          \
 		if (!err__)                                                                        \
 			err__ = bpf_map__reuse_fd((skel)->maps.runtime_codes, (r)->codes_fd);      \
+		if (!err__)                                                                        \
+			err__ = bpf_map__reuse_fd((skel)->maps.runtime_jvm_places,                 \
+						  (r)->places_fd);                                 \
 		if (!err__)                                                                        \
 			err__ = bpf_map__reuse_fd((skel)->maps.runtime_threads, (r)->threads_fd);  \
 		if (!err__)                                                                        \

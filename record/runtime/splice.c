@@ -257,3 +257,39 @@ enum runtime_why splice_functions(const struct splice_stack *s, __u64 *out, size
 	*count = j.count;
 	return j.left ? RUNTIME_NO_MATCH : why;
 }
+
+/* Whether the frames with methods are those that BPF saw. */
+static bool are_same(const struct splice_stack *s)
+{
+	size_t last = s->user_count;
+	uint32_t sum = 0;
+
+	for (size_t i = RUNTIME_HEAD_WORDS; i < s->word_count; i++) {
+		size_t index = RUNTIME_FRAME_INDEX(s->words[i]);
+
+		if (index >= s->user_count)
+			return false;
+		if (index != last)
+			sum = RUNTIME_SUM(sum, s->user[index]);
+		last = index;
+	}
+	return sum == RUNTIME_WORD_SUM(s->words[0]);
+}
+
+enum runtime_why splice_methods(const struct splice_stack *s, __u64 *out, size_t *count)
+{
+	struct joined j = { .frames = out,
+			    .words = s->words + RUNTIME_HEAD_WORDS,
+			    .left = s->word_count - RUNTIME_HEAD_WORDS };
+
+	if (!are_same(s))
+		return leave_alone(s, out, count, RUNTIME_NO_MATCH);
+	for (size_t i = 0; i < s->user_count; i++) {
+		if (!j.left || RUNTIME_FRAME_INDEX(*j.words) != i)
+			put(&j, s->user[i]);
+		for (; j.left && RUNTIME_FRAME_INDEX(*j.words) == i; j.words++, j.left--)
+			put(&j, SPLICE_BASE + RUNTIME_FRAME_OFFSET(*j.words));
+	}
+	*count = j.count;
+	return j.left ? RUNTIME_NO_MATCH : (enum runtime_why)RUNTIME_WORD_WHY(s->words[0]);
+}

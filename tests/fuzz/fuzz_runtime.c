@@ -11,6 +11,7 @@
 #include "record/privsep/elf/elf_python.h"
 #include "record/privsep/elf/elf_v8.h"
 #include "record/runtime/code_names.h"
+#include "record/runtime/jvm_lines.h"
 #include "record/runtime/python_lines.h"
 #include "record/runtime/ruby_lines.h"
 #include "record/runtime/splice.h"
@@ -73,7 +74,8 @@ static void find_jvm(const uint8_t *data, size_t size_bytes)
 	    j->pool_bytes > 128 || j->const_bytes > 256)
 		abort();
 	for (size_t i = 0; i < RUNTIME_JVM_FIELDS; i++)
-		if (j->entry[i] >= 2048)
+		if (j->entry[i] >= 2048 &&
+		    (i < RUNTIME_JVM_CONST_FLAGS || j->entry[i] != RUNTIME_NO_FIELD))
 			abort();
 }
 
@@ -136,6 +138,9 @@ static void join_frames(const uint8_t *data, size_t size_bytes)
 			(void)splice_functions(&s, out, &count);
 			if (count > user + s.word_count || count < user)
 				abort();
+			(void)splice_methods(&s, out, &count);
+			if (count > user + s.word_count || count < user)
+				abort();
 		}
 	}
 	free(copy);
@@ -163,6 +168,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 	for (uint32_t version = 0x0308; version <= 0x030b; version++)
 		for (uint32_t at = 0; at < 64; at += 6)
 			(void)python_lines_find(version, copy, size_bytes, 1, at);
+	for (uint32_t at = 0; at < 64; at += 6) {
+		(void)jvm_lines_find(17, copy, size_bytes, at);
+		(void)jvm_lines_find(25, copy, size_bytes, at);
+	}
 	for (uint32_t at = 0; at < 5000; at += 61)
 		(void)ruby_lines_find(copy, size_bytes, at);
 	free(copy);

@@ -42,13 +42,18 @@ compile_shares() {
 }
 
 # bats test_tags=long
-@test "a made-up JVM with wrong lengths and pointers has no names, and takes no time" {
+@test "a made-up JVM has the names and lines that it has inlined, with wrong scopes the compiled method's, else none, and takes no time" {
 	local how
-	for how in good lengths pointers; do
-		ebprec record -q -F 499 -o x.data -- hostile_jvm $how 1 || true # it ends by SIGALRM
-		ebprec report -q --folded -i x.data >out
-		if [ $how = good ]; then
-			[ "$(grep 'main;java::Fake.spin (Fake.java) ' out | weight)" -gt 10 ] || fail "$(tail -n 3 out)"
+	for how in good scopes again lengths pointers; do
+		ebprec record -q -F 499 -o x.data -- hostile_jvm $how 2 || true # it ends by SIGALRM
+		ebprec report -q --folded -i x.data | sed 's/ (Fake.java)//g' >out
+		if [ $how = scopes ]; then
+			[ "$(grep 'main;java::Fake.run;java::Fake.spin ' out | weight)" -gt 10 ] || fail "$(tail -n 3 out)"
+			same 0 "$(grep -c 'Fake.inner' out || true)"
+		elif [ $how = good ] || [ $how = again ]; then
+			[ "$(grep 'main;java::Fake.run;java::Fake.inner;java::Fake.spin ' out | weight)" -gt 10 ] || fail "$(tail -n 3 out)"
+			[ $how = good ] || [ "$(grep 'main;java::Fake.run;java::Fake.later;java::Fake.spin ' out | weight)" -gt 10 ] || fail "$(tail -n 3 out)"
+			same "Fake.java:33 Fake.java:53" "$(ebprec report -q --sort sym,srcline -i x.data | grep -o 'Fake\.\(run\|inner\).* Fake.java:.*' | grep -o '[^ ]*$' | sort | paste -sd ' ')"
 		else
 			same 0 "$(grep -c 'java::' out || true)"
 		fi
@@ -70,6 +75,11 @@ compile_shares() {
 	[ "$((share - true))" -le 8 ] && [ "$((true - share))" -le 8 ] ||
 		fail "$more $less samples, $more_ms $less_ms ms: $(grep -c java:: out)"
 	same '' "$(grep -o 'java::Shares\.[^;]*' out | grep -vE '^java::Shares\.(main|more|less|sleepy|<clinit>) \(Shares.java\)' | sort -u)"
+	# Lines of the calls; where the thread itself is in compiled code, none is known.
+	ebprec report -q --sort sym,srcline -i x.data | sed -n 's/.*java::Shares.main (Shares.java) *Shares.java:\(.*\)/\1/p' | sort >lines
+	same "10 12" "$(grep -x '10\|12' lines | paste -sd ' ')"
+	same '' "$(grep -vxE '[6-9]|1[0-7]' lines || true)"
+	[ "$(account x.data java frames_without_bytecode)" -gt 0 ] || fail "$(account_json x.data)"
 	ebprec report -q --off-cpu --folded -i x.data >out
 	[ "$(grep -c 'java::Shares.main (Shares.java);java::Shares.sleepy (Shares.java);java::java.lang.Thread.sleep' out)" -gt 0 ] ||
 		fail "$(tail -3 out)"

@@ -13,7 +13,7 @@
 #define RELOCATIONS_MAX (1u << 20) /* libjvm.so has 125,000 */
 #define STEP            2048u      /* relocations that are read at once */
 #define NAME_BYTES      48
-#define NO_ENTRY        0xffff
+#define NO_ENTRY        RUNTIME_NO_FIELD
 
 /* VMStructEntry: type, field, type of the field, is static, offset, address.  VMTypeEntry: type, superclass, 3 ints, size. */
 enum {
@@ -57,6 +57,7 @@ static const struct {
 	[RUNTIME_JVM_BLOB_FRAME] = { "CodeBlob", "_frame_size", NULL, NULL },
 	[RUNTIME_JVM_BLOB_COMPLETE] = { "CodeBlob", "_frame_complete_offset", NULL, NULL },
 	[RUNTIME_JVM_NMETHOD_METHOD] = { "nmethod", "_method", "CompiledMethod", "_method" },
+	[RUNTIME_JVM_NMETHOD_ID] = { "nmethod", "_compile_id", NULL, NULL },
 	[RUNTIME_JVM_METHOD_CONST] = { "Method", "_constMethod", NULL, NULL },
 	[RUNTIME_JVM_CONST_POOL] = { "ConstMethod", "_constants", NULL, NULL },
 	[RUNTIME_JVM_CONST_NAME] = { "ConstMethod", "_name_index", NULL, NULL },
@@ -67,6 +68,18 @@ static const struct {
 	[RUNTIME_JVM_KLASS_NAME] = { "Klass", "_name", NULL, NULL },
 	[RUNTIME_JVM_SYMBOL_BYTES] = { "Symbol", "_length", NULL, NULL },
 	[RUNTIME_JVM_SYMBOL_BODY] = { "Symbol", "_body", NULL, NULL },
+	[RUNTIME_JVM_CONST_FLAGS] = { "ConstMethod", "_flags", "ConstMethod", "_flags._flags" },
+	[RUNTIME_JVM_CONST_WORDS] = { "ConstMethod", "_constMethod_size", NULL, NULL },
+	[RUNTIME_JVM_SCOPES_AT] = { "CompiledMethod", "_scopes_data_begin", "nmethod",
+				    "_immutable_data" },
+	[RUNTIME_JVM_SCOPES_DATA] = { "nmethod", "_scopes_data_offset", NULL, NULL },
+	[RUNTIME_JVM_SCOPES_DESCS] = { "nmethod", "_scopes_pcs_offset", NULL, NULL },
+	[RUNTIME_JVM_SCOPES_END] = { "nmethod", "_dependencies_offset", "nmethod",
+				     "_immutable_data_size" },
+	[RUNTIME_JVM_METADATA_AT] = { "CodeBlob", "_mutable_data", NULL, NULL },
+	[RUNTIME_JVM_METADATA_OFFSET] = { "nmethod", "_metadata_offset", "CodeBlob",
+					  "_relocation_size" },
+	[RUNTIME_JVM_METADATA_END] = { "CodeBlob", "_mutable_data_size", NULL, NULL },
 };
 
 /* ---- symbols ---- */
@@ -280,7 +293,29 @@ static uint32_t version_of(const struct tables *t)
 
 /* ---- the description ---- */
 
-/* False: a field is missing. */
+/*
+ * Where nmethods have their scopes: up to Java 22 in the blob, from 25 on apart from it.  Java 23 and 24 are between these, and no
+ * longer maintained.
+ */
+static uint16_t scopes_of(const struct runtime_jvm_structs *j)
+{
+	static const uint8_t common[] = { RUNTIME_JVM_SCOPES_AT, RUNTIME_JVM_SCOPES_DESCS,
+					  RUNTIME_JVM_SCOPES_END, RUNTIME_JVM_METADATA_OFFSET };
+	static const uint8_t apart[] = { RUNTIME_JVM_SCOPES_DATA, RUNTIME_JVM_METADATA_AT,
+					 RUNTIME_JVM_METADATA_END };
+	size_t apart_count = 0;
+
+	for (size_t i = 0; i < sizeof(common); i++)
+		if (j->entry[common[i]] == RUNTIME_NO_FIELD)
+			return RUNTIME_JVM_NO_SCOPES;
+	for (size_t i = 0; i < sizeof(apart); i++)
+		apart_count += j->entry[apart[i]] != RUNTIME_NO_FIELD;
+	return !apart_count                   ? RUNTIME_JVM_SCOPES_IN_BLOB
+	       : apart_count == sizeof(apart) ? RUNTIME_JVM_SCOPES_APART
+					      : RUNTIME_JVM_NO_SCOPES;
+}
+
+/* False: a field that all versions have is missing. */
 static bool find_fields(const struct tables *t, struct runtime_jvm_structs *out)
 {
 	for (size_t i = 0; i < RUNTIME_JVM_FIELDS; i++) {
@@ -288,7 +323,9 @@ static bool find_fields(const struct tables *t, struct runtime_jvm_structs *out)
 
 		if (entry == NO_ENTRY && fields[i].other_type)
 			entry = entry_of(t, fields[i].other_type, fields[i].other_name);
-		if (entry == NO_ENTRY || is_static(t, entry))
+		if (entry != NO_ENTRY && is_static(t, entry))
+			entry = NO_ENTRY;
+		if (entry == NO_ENTRY && i < RUNTIME_JVM_CONST_FLAGS)
 			return false;
 		out->entry[i] = entry;
 	}
@@ -309,6 +346,7 @@ static bool describe(const struct tables *t, uint64_t structs, struct runtime_de
 	j->blob_code_bytes = is_of_type(t, j->entry[RUNTIME_JVM_BLOB_CODE], "int") ? 4 : 8;
 	j->blob_complete_bytes = is_of_type(t, j->entry[RUNTIME_JVM_BLOB_COMPLETE], "int") ? 4 : 2;
 	j->block_bytes = size_of(t, "HeapBlock");
+	j->scopes = scopes_of(j);
 	return j->const_bytes && j->pool_bytes && j->pool_bytes <= 128 && j->block_bytes &&
 	       j->block_bytes <= 16;
 }
@@ -340,6 +378,7 @@ static void describe_jvm(const struct elf_parts *parts, uint64_t structs, uint64
 			out->state = ELF_RUNTIME_VERSION;
 		else if (describe(&t, t.structs.addr, &out->desc))
 			out->state = ELF_RUNTIME_UNDERSTOOD;
+		out->desc.jvm.version = (uint16_t)out->version;
 		free_tables(&t);
 	}
 	if (out->state != ELF_RUNTIME_UNDERSTOOD)

@@ -23,7 +23,7 @@ setup_file() {
 	[ -n "$HOMES" ] || skip "needs a JDK of Java 17 to 25"
 	export HOMES
 	cd "$BATS_FILE_TMPDIR" || return
-	"$(head -n 1 <<<"$HOMES")/bin/javac" --release 17 -d . "$BATS_TEST_DIRNAME/Work.java"
+	"$(head -n 1 <<<"$HOMES")/bin/javac" --release 17 -d . "$BATS_TEST_DIRNAME"/*.java
 }
 
 setup() {
@@ -108,6 +108,50 @@ of_folded() {
 	done
 }
 
+@test "inlined methods and lines of a thread that sleeps are those that the JVM reports" {
+	local home mode
+	for home in $HOMES; do
+		for mode in -Xmixed -Xint -XX:TieredStopAtLevel=1; do
+			ebprec record -q -F 99 -o x.data -- "$home/bin/java" -XX:CompileCommand=quiet $mode -cp . Inlined 4 >truth
+			ebprec report -q --off-cpu --min-percent 0 --parent 'Thread.sleep' --comm worker --sort sym,srcline -i x.data |
+				sed -n 's/.*java::Inlined\.\([a-z$0]*[a-z0-9$]*\) (Inlined.java)  *Inlined.java:/\1:/p' | sort -u >seen
+			tr ';' '\n' <truth | sort -u >lines
+			[ "$(wc -l <lines)" -ge 6 ] || fail "${home##*/} $mode: $(cat truth)"
+			same "$(cat lines)" "$(cat seen)"
+			# Each of its waits has one of the stacks, or, where loop() is being deoptimized, the compiled method's alone.
+			sed 's/:[0-9]*//g' truth | sort -u >stacks
+			ebprec report -q --off-cpu --folded --parent 'Thread.sleep' --comm worker -i x.data |
+				awk -f "$BATS_TEST_DIRNAME/java_frames.awk" | sed 's/java.lang[^;]*;*//g; s/^worker;//; s/[^;]*Lambda[^;]*;//; s/Inlined\.//g; s/;$//' | sort -u >seen
+			# shellcheck disable=SC2016 # the name of a lambda
+			same "$(cat stacks)" "$(grep -vx 'lambda$main$0;loop' seen)"
+		done
+	done
+}
+
+@test "classes that are unloaded, exceptions and code that is compiled anew leave no wrong method and no wrong line" {
+	local home mode gone
+	for home in $HOMES; do
+		for mode in -Xint -XX:TieredStopAtLevel=4 '-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=3m -XX:InitialCodeCacheSize=2496k'; do
+			# shellcheck disable=SC2086 # several options
+			ebprec record -q -F 1999 -o x.data -- "$home/bin/java" $mode -XX:+UseSerialGC -Xlog:class+unload:file=unload.log -cp . Churn 5 . >out
+			gone=$(grep -c 'unloading class K' unload.log)
+			[ "$gone" -gt 20 ] || fail "${home##*/} $mode: $gone classes were unloaded of $(cat out)"
+			ebprec report -q --folded -i x.data | grep -o 'java::K[0-9].*' >stacks
+			[ "$(weight <stacks)" -gt 300 ] || fail "${home##*/} $mode: $(weight <stacks) samples"
+			# In each stack all digits are the same.
+			same '' "$(awk -f "$BATS_TEST_DIRNAME/one_class.awk" stacks | head -n 3)"
+			sed 's/[0-9]\{4\}//g; s/ (K.java)//g; s/java:://g' stacks | grep -o '^[^ ]*' | grep -o '^K[^;]*\(;K[^;]*\)*' | sort -u >chains
+			same '' "$(grep -vxE 'K\.<init>|K\.run(;K\.first(;K\.(second|third))?)?' chains)"
+			# A method that calls another one of K is in that line.
+			ebprec report -q --min-percent 0 --sort sym,srcline -i x.data | sed -n 's/.*java::K[0-9]*\.\([a-z]*\)[0-9]* (K[0-9]*.java) *K[0-9]*.java:\([0-9]*\)$/\1 \2/p' | sort -u >lines
+			for line in 'run 10' 'first 16' 'first 19' 'second 22'; do
+				grep -qx "$line" lines || fail "${home##*/} $mode: $line: $(cat lines)"
+			done
+			same '' "$(grep -vxE 'run ([8-9]|1[0-4])|first (1[6-9]|20)|second 22|third (2[5-9]|30)|init (3|4|5)' lines)"
+		done
+	done
+}
+
 @test "a JVM of milliseconds has names from its first samples on" {
 	local home
 	for home in $HOMES; do
@@ -119,15 +163,25 @@ of_folded() {
 
 @test "made-up JVMs: only what is right has a name, and none of them takes time" {
 	local how ns samples
-	for how in good hops used pointers lengths still deep; do
+	for how in good again scopes loop other hops used pointers lengths still deep; do
 		ebprec record -q -F 499 -o x.data -- hostile_jvm $how 2 || true # it ends by SIGALRM
-		ebprec report -q --folded -i x.data >out
+		ebprec report -q --folded -i x.data | sed 's/ (Fake.java)//g' >out
+		known='java::Fake.\(run\|spin\)'
 		case $how in
-		good) [ "$(grep '__libc_start_call_main;main;java::Fake.spin (Fake.java) ' out | weight)" -gt 20 ] || fail "$(tail -n 3 out)" ;;
+		good | again)
+			[ "$(grep '__libc_start_call_main;main;java::Fake.run;java::Fake.inner;java::Fake.spin ' out | weight)" -gt 20 ] || fail "$(tail -n 3 out)"
+			known='java::Fake.\(run\|spin\|inner\)'
+			;;&
+		again)
+			[ "$(grep '__libc_start_call_main;main;java::Fake.run;java::Fake.later;java::Fake.spin ' out | weight)" -gt 20 ] || fail "$(tail -n 3 out)"
+			known='java::Fake.\(run\|spin\|inner\|later\)'
+			;;
+		good) ;;
+		scopes | loop | other) [ "$(grep '__libc_start_call_main;main;java::Fake.run;java::Fake.spin ' out | weight)" -gt 20 ] || fail "$(tail -n 3 out)" ;;
 		deep | still) [ "$(grep -c 'java::Fake.spin' out)" -gt 0 ] || fail "$(tail -n 3 out)" ;;
 		*) same 0 "$(grep -c 'java::' out || true)" ;;
 		esac
-		same '' "$(grep -o 'java::[^;]*' out | sed 's/ [0-9]*$//' | grep -vx 'java::Fake.spin (Fake.java)' | sort -u)"
+		same '' "$(grep -o 'java::[^;]*' out | sed 's/ [0-9]*$//' | grep -vx "$known" | sort -u)"
 		ns=$(account x.data own_cpu sampling_ns) samples=$(account x.data samples)
 		echo "# $how: $((ns / samples)) ns a sample" >&3
 		[ $((ns / samples)) -lt 2000000 ] || fail "$how: $((ns / samples)) ns a sample"

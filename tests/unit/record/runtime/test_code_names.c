@@ -362,15 +362,19 @@ static void code_of_ruby_and_php_has_one_name(void **state)
 static void methods_of_java_have_their_class_and_are_utf8(void **state)
 {
 	static const struct {
-		const char *name, *class_name, *file, *shown;
+		const char *name, *class_name, *file, *shown, *path;
 	} rows[] = {
 		{ "run", "java/util/concurrent/ThreadPoolExecutor$Worker",
 		  "ThreadPoolExecutor.java",
-		  "java::java.util.concurrent.ThreadPoolExecutor$Worker.run (ThreadPoolExecutor.java)" },
-		{ "<init>", "Main$$Lambda$1+0x00007fca10041220", "",
-		  "java::Main$$Lambda$1/0x00007fca10041220.<init>" },
-		{ "z\303\244hle", "\316\251", "A.java", "java::\316\251.z\303\244hle (A.java)" },
+		  "java::java.util.concurrent.ThreadPoolExecutor$Worker.run (ThreadPoolExecutor.java)",
+		  "java/util/concurrent/ThreadPoolExecutor.java" },
+		{ "<init>", "a/Main$$Lambda$1+0x00007fca10041220", "",
+		  "java::a.Main$$Lambda$1/0x00007fca10041220.<init>", "" },
+		{ "z\303\244hle", "\316\251", "A.java", "java::\316\251.z\303\244hle (A.java)",
+		  "A.java" },
 	};
+	/* The first bytecode is of line 7, that at 4 of line 9; what stands behind the zero is of other tables. */
+	static const uint8_t lines[] = { 7, 4 << 3 | 2, 0, 77 };
 	struct code_names c = { .path = INTERPRETED_CODE_JAVA, .build_id = { .size_bytes = 20 } };
 	struct runtime_code_event ev;
 	struct bundle *b;
@@ -379,10 +383,10 @@ static void methods_of_java_have_their_class_and_are_utf8(void **state)
 	for (uint32_t i = 0; i < 3; i++) {
 		make(&ev, i + 1, rows[i].class_name, rows[i].name, rows[i].file);
 		ev.name.is_ascii = ev.qualname.is_ascii = 0;
-		ev.line_bytes = 0;
-		ev.h.size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES;
-		assert_int_equal(code_names_add(&c, &ev, RUNTIME_JVM, 0), 0);
-		assert_int_equal(code_names_hit(&c, AT(i + 1, 0), true), 0);
+		memcpy(ev.lines, lines, sizeof(lines));
+		assert_int_equal(code_names_add(&c, &ev, RUNTIME_JVM, 17), 0);
+		for (uint32_t at = 0; at < 7; at++)
+			assert_int_equal(code_names_hit(&c, AT(i + 1, at), true), 0);
 	}
 	make(&ev, 9, "Main", "f\1", "x.java"); /* not a name */
 	assert_int_equal(code_names_add(&c, &ev, RUNTIME_JVM, 0), 0);
@@ -394,7 +398,11 @@ static void methods_of_java_have_their_class_and_are_utf8(void **state)
 	b = read_back(&c, 0);
 	assert_string_equal(bundle_head(b)->file.path, "[java]");
 	for (uint32_t i = 0; i < 3; i++)
-		check(b, AT(i + 1, 0), true, rows[i].shown, rows[i].file, 0);
+		for (uint32_t at = 0; at < 7; at++) /* 0: the bytecode is not known */
+			check(b, AT(i + 1, at), true, rows[i].shown, rows[i].path,
+			      !at          ? 0
+			      : at - 1 < 4 ? 7
+					   : 9);
 	bundle_free(b);
 	code_names_done(&c);
 }

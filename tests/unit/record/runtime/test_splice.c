@@ -297,6 +297,53 @@ static void a_function_takes_the_place_of_its_frame_or_follows_it(void **state)
 	assert_true(out[2] == user[1] && out[4] == user[3]);
 }
 
+static void methods_take_the_place_of_their_frame_where_all_frames_are_the_same(void **state)
+{
+	const __u64 user[] = { 0x7f0000012345, 0x7f0000023456, 0x401234, 0x7f0000034567 };
+	const __u64 of = 1ULL << RUNTIME_INSTR_BITS, index = 1ULL << RUNTIME_FRAME_BITS;
+	__u32 sum = RUNTIME_SUM(RUNTIME_SUM(RUNTIME_SUM(0, user[0]), user[1]), user[3]);
+	__u64 words[] = {
+		RUNTIME_WORD_HEAD(4, RUNTIME_COMPLETE, 1) | (__u64)sum << 32,
+		BASE,
+		7 * of | 1,          /* a compiled method, without a line */
+		8 * of | 12 | index, /* inlined in 9 */
+		9 * of | 2 | index,
+		10 * of | 5 | 3 * index,
+	};
+	const struct splice_stack s = {
+		.user = user, .user_count = 4, .is_complete = true, .words = words, .word_count = 6
+	};
+	const __u64 expected[] = { SPLICE_BASE + (7 * of | 1), SPLICE_BASE + (8 * of | 12),
+				   SPLICE_BASE + (9 * of | 2), user[2],
+				   SPLICE_BASE + (10 * of | 5) };
+	__u64 out[SPLICE_FRAMES_MAX], other[4];
+	struct splice_stack found_anew = s;
+	size_t count;
+
+	(void)state;
+	assert_int_equal(splice_methods(&s, out, &count), RUNTIME_COMPLETE);
+	assert_int_equal(count, 5);
+	assert_memory_equal(out, expected, sizeof(expected));
+	/* Found anew: one frame with a method is another one, or is missing; one without a method does not matter. */
+	memcpy(other, user, sizeof(user));
+	found_anew.user = other;
+	other[2]++;
+	assert_int_equal(splice_methods(&found_anew, out, &count), RUNTIME_COMPLETE);
+	other[1]++;
+	assert_int_equal(splice_methods(&found_anew, out, &count), RUNTIME_NO_MATCH);
+	assert_int_equal(count, 4);
+	assert_memory_equal(out, other, sizeof(other));
+	found_anew = s;
+	found_anew.user_count = 3;
+	assert_int_equal(splice_methods(&found_anew, out, &count), RUNTIME_NO_MATCH);
+	assert_int_equal(count, 3);
+	/* Words out of order are no stack. */
+	words[2] += 2 * index;
+	words[0] = RUNTIME_WORD_HEAD(4, RUNTIME_COMPLETE, 1) |
+		   (__u64)RUNTIME_SUM(RUNTIME_SUM(RUNTIME_SUM(0, user[2]), user[1]), user[3]) << 32;
+	assert_int_equal(splice_methods(&s, out, &count), RUNTIME_NO_MATCH);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -306,6 +353,8 @@ int main(void)
 		cmocka_unit_test(the_loop_behind_its_frames_is_an_address_to_return_to),
 		cmocka_unit_test(the_longest_stacks_fit),
 		cmocka_unit_test(a_function_takes_the_place_of_its_frame_or_follows_it),
+		cmocka_unit_test(
+			methods_take_the_place_of_their_frame_where_all_frames_are_the_same),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -27,15 +27,46 @@ static void entries_are_those_of_the_table(void **state)
 	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_NMETHOD_METHOD], 14);
 	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_SYMBOL_BODY], 25);
 	assert_int_equal(r.desc.jvm.block_bytes, 16);
-	assert_int_equal(r.desc.jvm.const_bytes, 24);
+	assert_int_equal(r.desc.jvm.const_bytes, 32);
 	assert_int_equal(r.desc.jvm.pool_bytes, 32);
 	assert_int_equal(r.desc.jvm.blob_code_bytes, 8);
 	assert_int_equal(r.desc.jvm.blob_complete_bytes, 4);
+	assert_int_equal(r.desc.jvm.version, 17);
+	assert_int_equal(r.desc.jvm.scopes, RUNTIME_JVM_SCOPES_IN_BLOB);
+	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_NMETHOD_ID], 26);
+	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_SCOPES_AT], 29);
+	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_SCOPES_DATA], RUNTIME_NO_FIELD);
 	assert_true(r.desc.state && r.desc.code_type && r.desc.state != r.desc.code_type);
 	r = runtimefile_in(elf_jvm_find, "java25");
 	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
 	assert_int_equal(r.desc.jvm.blob_code_bytes, 4);
 	assert_int_equal(r.desc.jvm.blob_complete_bytes, 2);
+	assert_int_equal(r.desc.jvm.scopes, RUNTIME_JVM_SCOPES_APART);
+	assert_int_equal(r.desc.jvm.entry[RUNTIME_JVM_METADATA_AT], 33);
+}
+
+/* Methods have names without them. */
+static void lines_and_scopes_may_be_missing(void **state)
+{
+	static const struct {
+		const char *name;
+		uint32_t field;
+	} files[] = {
+		{ "java17-without-28", RUNTIME_JVM_CONST_FLAGS },
+		{ "java17-without-29", RUNTIME_JVM_SCOPES_AT },
+		{ "java25-without-33", RUNTIME_JVM_METADATA_AT },
+	};
+
+	(void)state;
+	need_x86();
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		struct elf_runtime r = runtimefile_in(elf_jvm_find, files[i].name);
+
+		assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
+		assert_int_equal(r.desc.jvm.entry[files[i].field], RUNTIME_NO_FIELD);
+		assert_int_equal(r.desc.jvm.scopes,
+				 i ? RUNTIME_JVM_NO_SCOPES : RUNTIME_JVM_SCOPES_IN_BLOB);
+	}
 }
 
 static void other_versions_and_structs_are_not_understood(void **state)
@@ -85,6 +116,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(entries_are_those_of_the_table),
+		cmocka_unit_test(lines_and_scopes_may_be_missing),
 		cmocka_unit_test(other_versions_and_structs_are_not_understood),
 		cmocka_unit_test(a_file_that_ends_early_is_not_understood),
 	};

@@ -178,17 +178,30 @@ __attribute__((noinline)) int runtime_jvm_step_sized(__u32 is_exact)
 	}
 }
 
+/*
+ * Whether a frame returns to the barrier below those of a virtual thread that are on the stack: the others are on the heap yet.
+ * It begins by mov n(%r15),%rsp, to the frame that the thread was entered by, which has its rbp there already.
+ */
+static __always_inline bool jvm_is_barrier(const struct jvm_state *j, __u64 pc)
+{
+	return j->kind == JVM_STUBS && (runtime_word(pc) & 0xffffff) == 0xa78b49;
+}
+
 /* Code that jumps on, or of which each piece has its own frame: most of them begin by push %rbp; mov %rsp,%rbp. */
 __attribute__((noinline)) int runtime_jvm_step_stub(__u32 is_exact)
 {
+	struct runtime_state *s = runtime_here();
 	struct walk_state *w = walk_here();
 	struct jvm_state *j = jvm_here();
 	int state;
 
-	if (!w || !j)
+	if (!w || !s || !j)
 		return 1;
-	if (!is_exact)
+	if (!is_exact) {
+		if (s->why == RUNTIME_COMPLETE && jvm_is_barrier(j, w->regs.pc))
+			s->why = RUNTIME_ON_HEAP;
 		return jvm_step_fp(w);
+	}
 	if (j->kind == JVM_FRAMELESS)
 		return jvm_step_return(w);
 	j->complete = 0;
@@ -343,9 +356,10 @@ static __always_inline int jvm_step_at(struct walk_state *w, struct jvm_state *j
 
 	if (!err && jvm_step_code(w, j, is_exact))
 		err = 2;
-	/* The interpreter jumps, and pushes where to return to itself. */
+	/* The interpreter jumps, and pushes where to return to itself; the barrier is put in the place of a caller. */
 	if (!err && j->is_guess && !runtime_is_behind_call(w->regs.pc) &&
-	    (runtime_jvm_find(w->regs.pc - 1) || j->kind != JVM_INTERPRETER))
+	    (runtime_jvm_find(w->regs.pc - 1) ||
+	     (j->kind != JVM_INTERPRETER && !jvm_is_barrier(j, w->regs.pc))))
 		err = 2;
 	return err;
 }

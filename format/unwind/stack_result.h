@@ -40,6 +40,7 @@ enum runtime_why {
 	RUNTIME_NOT_UNDERSTOOD, /* of another version, or its structs are not those of its version */
 	RUNTIME_SEVERAL,   /* more than one interpreter of the process has frames of this thread */
 	RUNTIME_NO_NUMBER, /* its code is more than one process, or all together, get numbers for */
+	RUNTIME_ON_HEAP,   /* the outer frames of a virtual thread were not on a stack */
 	RUNTIME_WHYS,
 };
 

@@ -562,6 +562,8 @@ static const struct {
 				     NULL },
 	[RUNTIME_SEVERAL] = { "the process has more than one interpreter, and that of the thread is not known",
 			      NULL },
+	[RUNTIME_ON_HEAP] = { "the outer frames of a virtual thread were still on the heap, from where they return one by one",
+			      NULL },
 	[RUNTIME_NO_NUMBER] = { "the process makes more code than the recorder holds of one",
 				NULL },
 };

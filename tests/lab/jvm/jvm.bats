@@ -23,7 +23,7 @@ setup_file() {
 	[ -n "$HOMES" ] || skip "needs a JDK of Java 17 to 25"
 	export HOMES
 	cd "$BATS_FILE_TMPDIR" || return
-	"$(head -n 1 <<<"$HOMES")/bin/javac" --release 17 -d . "$BATS_TEST_DIRNAME"/*.java
+	"$(head -n 1 <<<"$HOMES")/bin/javac" --release 17 -d . "$BATS_TEST_DIRNAME"/{Churn,Inlined,K0000,Work}.java
 }
 
 setup() {
@@ -113,6 +113,7 @@ of_folded() {
 	for home in $HOMES; do
 		for mode in -Xmixed -Xint -XX:TieredStopAtLevel=1; do
 			ebprec record -q -F 99 -o x.data -- "$home/bin/java" -XX:CompileCommand=quiet $mode -cp . Inlined 4 >truth
+			# shellcheck disable=SC2016 # the name of a lambda
 			ebprec report -q --off-cpu --min-percent 0 --parent 'Thread.sleep' --comm worker --sort sym,srcline -i x.data |
 				sed -n 's/.*java::Inlined\.\([a-z$0]*[a-z0-9$]*\) (Inlined.java)  *Inlined.java:/\1:/p' | sort -u >seen
 			tr ';' '\n' <truth | sort -u >lines
@@ -121,7 +122,7 @@ of_folded() {
 			# Each of its waits has one of the stacks, or, where loop() is being deoptimized, the compiled method's alone.
 			sed 's/:[0-9]*//g' truth | sort -u >stacks
 			ebprec report -q --off-cpu --folded --parent 'Thread.sleep' --comm worker -i x.data |
-				awk -f "$BATS_TEST_DIRNAME/java_frames.awk" | sed 's/java.lang[^;]*;*//g; s/^worker;//; s/[^;]*Lambda[^;]*;//; s/Inlined\.//g; s/;$//' | sort -u >seen
+				awk -f "$BATS_TEST_DIRNAME/java_frames.awk" | sed 's/;\(java\|jdk\)\.[^;]*//g; s/^worker;//; s/[^;]*Lambda[^;]*;//; s/Inlined\.//g; s/;$//' | sort -u >seen
 			# shellcheck disable=SC2016 # the name of a lambda
 			same "$(cat stacks)" "$(grep -vx 'lambda$main$0;loop' seen)"
 		done
@@ -150,6 +151,28 @@ of_folded() {
 			same '' "$(grep -vxE 'run ([8-9]|1[0-4])|first (1[6-9]|20)|second 22|third (2[5-9]|30)|init (3|4|5)' lines)"
 		done
 	done
+}
+
+@test "a virtual thread has its frames and those of the thread that runs it, and a reason while others are on the heap" {
+	local home mode spins none=1 below of='jdk.internal.vm.Continuation.run;'
+	for home in $HOMES; do
+		"$home/bin/javac" -d virtual "$BATS_TEST_DIRNAME/Virtual.java" 2>/dev/null || continue
+		none=0
+		for mode in -Xint -Xmixed -XX:TieredStopAtLevel=1; do
+			ebprec record -q -F 499 -o x.data -- "$home/bin/java" -XX:CompileCommand=quiet '-XX:CompileCommand=dontinline,Virtual.*' $mode -cp virtual Virtual 4
+			# shellcheck disable=SC2016 # names with a $
+			ebprec report -q --folded -i x.data | grep 'java::Virtual.deep' | sed 's/java:://g; s/ ([A-Za-z$0-9]*\(\.java\)*)//g' >stacks
+			# From the carrier's frames to those of the virtual thread: all of them are there, or the barrier is.
+			spins=$(grep -c "$of"'jdk.internal.vm.Continuation.enterSpecial;jdk.internal.vm.Continuation.enter;.*;java.lang.VirtualThread.run;.*;Virtual.\(stays\|leaves\);Virtual.work\(;Virtual.deep\)\{13\};Virtual.spin' stacks)
+			[ "$spins" -gt 0 ] || fail "${home##*/} $mode: $(head -n 3 stacks)"
+			same '' "$(grep ';Virtual.spin' stacks | grep -v "$of"'jdk.internal.vm.Continuation.enterSpecial;.*;Virtual.\(stays\|leaves\);Virtual.work\(;Virtual.deep\)\{13\};Virtual.spin' | grep -v ';\[anon];Virtual' | head -n 2)"
+			grep ';\[anon];Virtual' stacks >barrier || fail "${home##*/} $mode: no thread came back from the heap"
+			below=$(ebprec report -i x.data 2>&1 >/dev/null | sed -n 's/^ebprec: *\([0-9]*\) of [0-9]* samples in Java code lack .*: the outer frames of a virtual thread were.*/\1/p')
+			[ "$below" -ge "$(weight <barrier)" ] || fail "${home##*/} $mode: $below of $(weight <barrier)"
+			echo "# ${home##*/} $mode: $(weight <stacks) samples, $below with frames on the heap" >&3
+		done
+	done
+	[ $none = 0 ] || skip "needs a JDK of Java 21 or later"
 }
 
 @test "a JVM of milliseconds has names from its first samples on" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Frames of Ruby's and PHP's form that a program made up: right ones have their names, with any fault there is a reason and none.
+# Frames of Ruby's, PHP's and Perl's form that a program made up: right ones have their names, with any fault there is a reason and none.
 
 load ../lib/helper
 
@@ -14,7 +14,7 @@ setup() {
 run_it() {
 	ebprec record -q -F 199 -o x.data -- made_up "$BUILD/tests/lib/fixtures/$1" "$2"
 	ebprec report --folded -i x.data >out 2>err
-	grep 'execute_ex\|rb_vm_exec' out >loop || fail "no sample is in the loop: $1, $2: $(tail -3 out)"
+	grep 'execute_ex\|rb_vm_exec\|Perl_runops_standard' out >loop || fail "no sample is in the loop: $1, $2: $(tail -3 out)"
 }
 
 @test "frames of a made-up Ruby are those that it has" {
@@ -39,27 +39,37 @@ run_it() {
 }
 
 # bats test_tags=long
+@test "frames of a made-up Perl are those that it has, with their lines" {
+	run_it perl5.36 none
+	[ "$(grep -cF ';perl::(main) (made_up.pl);perl::Made::outer (made_up.pl);' loop)" -gt 0 ] || fail "$(cat loop err)"
+	same '' "$(grep -vE ';perl_run;Perl_runops_standard;perl::\(main\) \(made_up.pl\);perl::Made::outer \(made_up.pl\);call_sub;inner;Perl_runops_standard;perl::Made::inner \(made_up.pl\);burn' loop || true)"
+	ebprec report -q --sort sym,srcline -i x.data | grep -q 'perl::Made::outer (made_up.pl) *made_up.pl:12$' ||
+		fail "$(ebprec report -q --sort sym,srcline -i x.data)"
+}
+
 @test "with any fault frames have a reason, and no name that is not theirs" {
 	for fault in "text type" "text size" "text place" "code type" "body place" "instruction" "frame flags" "environment place" \
 		"stack" "frame place" "state place" "line" "name" "depth"; do
-		for library in ruby3.1 php8.2; do
+		for library in ruby3.1 php8.2 perl5.36; do
 			case $library:$fault in
 			php8.2:"frame flags" | php8.2:"environment place" | php8.2:stack | php8.2:"state place" | ruby3.1:line) continue ;;
 			esac
 			run_it $library "$fault"
-			[ "$fault" = depth ] || same '' "$(grep 'rb::\|php::' out || true)"
-			[ "$library:$fault" = ruby3.1:name ] || grep -q 'samples in \(Ruby\|PHP\) code lack functions of it: ' err ||
+			names='rb::\|php::\|perl::'
+			[ "$library:$fault" = perl5.36:name ] && names='perl::[^(]' # its main program has no name of its own
+			[ "$fault" = depth ] || same '' "$(grep "$names" out || true)"
+			[ "$library:$fault" = ruby3.1:name ] || [ "$library:$fault" = perl5.36:name ] || grep -q 'samples in \(Ruby\|PHP\|Perl\) code lack functions of it: ' err ||
 				fail "no reason: $library, $fault: $(cat err)"
 		done
 	done
 }
 
 # bats test_tags=long
-@test "a Ruby and a PHP of other versions have no frames, and the recorder gives the reason" {
-	for library in ruby3.2 ruby3.1-small php8.3 php8.2-other php8.2-threads; do
+@test "a Ruby, a PHP and a Perl of other versions have no frames, and the recorder gives the reason" {
+	for library in ruby3.2 ruby3.1-small php8.3 php8.2-other php8.2-threads perl5.38 perl5.36-other perl5.36-unthreaded perl5.36-debug; do
 		ebprec record -F 199 -o x.data -- made_up "$BUILD/tests/lib/fixtures/$library" none 2>notes || true
 		grep -q "cannot read frames of .*$library': .*, skipping" notes || fail "$library: $(cat notes)"
 		ebprec report -q --folded -i x.data >out
-		same '' "$(grep 'rb::\|php::' out || true)"
+		same '' "$(grep 'rb::\|php::\|perl::' out || true)"
 	done
 }

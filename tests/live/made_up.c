@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * made_up LIBRARY FAULT - an interpreter that has frames of Ruby's or PHP's form, and one fault
+ * made_up LIBRARY FAULT - an interpreter that has frames of Ruby's, PHP's or Perl's form, and one fault
  *
- * LIBRARY is a file of tests/lib/fixtures/ruby.c or php.c: its loop runs main, outer and a block, entered anew for the block, for
+ * LIBRARY is a file of tests/lib/fixtures/ruby.c, php.c or perl.c: its loop runs main, outer and a block, entered anew for the block, for
  * half a second of CPU time.  FAULT: what is wrong with the frames, their code or texts; "none"; "edges": nothing, but
  * frames lie where memory begins or ends.
  */
@@ -52,7 +52,7 @@ static int burn(void)
 	return 0;
 }
 
-static int inner(void)
+static __attribute__((noinline)) int inner(void)
 {
 	return loop(burn) + 1;
 }
@@ -171,8 +171,99 @@ static void run_php(uint8_t *globals)
 	loop(inner);
 }
 
+/* ---- Perl ---- */
+
+#define PERL_CONTEXT_BYTES 104
+
+static void put32(void *object, size_t at, uint32_t value)
+{
+	memcpy((uint8_t *)object + at, &value, sizeof(value));
+}
+
+static uint64_t perl_value(uint32_t type, void *body, uint64_t of)
+{
+	uint64_t *value = calloc(3, 8);
+
+	value[0] = word_of(body);
+	value[1] = (uint64_t)type << 32 | 1;
+	value[2] = of;
+	return word_of(value);
+}
+
+static uint64_t perl_key(const char *text)
+{
+	uint8_t *key = calloc(1, 16 + strlen(text));
+
+	put32(key, 4, is("text size") ? 1u << 25 : (uint32_t)strlen(text));
+	strcpy((char *)key + 8, is("name") ? "\1" : text);
+	if (is("text type"))
+		key[8 + strlen(text) + 1] = 0x40;
+	return is("text place") ? FAR : word_of(key);
+}
+
+static uint64_t perl_sub(const char *name)
+{
+	uint64_t *stash = calloc(8, 8), *glob = calloc(8, 8), *code = calloc(16, 8);
+
+	stash[4] = perl_key("Made");
+	glob[4] = perl_key(name);
+	glob[5] = is("environment place") ? FAR : perl_value(12 | 1u << 25, stash, 0);
+	code[7] = perl_value(9, glob, word_of(calloc(8, 8)));
+	code[8] = word_of("/srv/made_up.pl");
+	return perl_value(is("code type") ? 5 : 13, is("body place") ? (void *)FAR : code, 0);
+}
+
+static uint64_t perl_statement(uint32_t line)
+{
+	uint64_t *statement = calloc(11, 8);
+
+	put32(statement, 32, is("instruction") ? 99 : 195);
+	put32(statement, 36, line);
+	put32(statement, 60, line);
+	statement[6] = word_of("/srv/made_up.pl");
+	return word_of(statement);
+}
+
+static void perl_context(uint8_t *stack, uint32_t index, uint64_t code, uint64_t from, uint64_t to)
+{
+	uint64_t *context = (uint64_t *)(stack + (size_t)index * PERL_CONTEXT_BYTES);
+
+	*(uint8_t *)context = is("frame flags") ? 12 : 9;
+	context[2] = from;
+	context[6] = to;
+	put32(context, 56, is("line") ? index : index - 1); /* the one around it */
+	context[9] = code;
+}
+
+/* A function alone between two loops would be an eval's, which is no entry. */
+static int call_sub(void)
+{
+	return inner() + 1;
+}
+
+static void run_perl(uint64_t **current, int (*run)(int (*fn)(void)))
+{
+	uint64_t *interpreter = calloc(500, 8), *stack = calloc(7, 8);
+	uint8_t *contexts = calloc(2, PERL_CONTEXT_BYTES);
+
+	perl_context(contexts, 0, perl_sub("outer"), perl_statement(3), word_of(stack));
+	perl_context(contexts, 1, perl_sub("inner"), perl_statement(12), 0);
+	stack[1] = word_of(contexts);
+	stack[2] = is("depth") ? word_of(stack) : 0;
+	put32(stack, 32, 1);
+	put32(stack, 36, 2);
+	put32(stack, 40, is("stack") ? 7 : 1);
+	put32(stack, 44, 1);
+	interpreter[1] = word_of(calloc(8, 8));
+	interpreter[26] = perl_statement(22);
+	interpreter[28] = is("frame place") ? FAR : word_of(stack);
+	*current = is("state place") ? (uint64_t *)FAR : interpreter;
+	run(call_sub);
+}
+
 int main(int argc, char **argv)
 {
+	int (*run)(int (*fn)(void));
 	void *library = argc == 3 ? dlopen(argv[1], RTLD_NOW) : NULL, *globals;
 
 	if (!library)
@@ -180,8 +271,13 @@ int main(int argc, char **argv)
 	fault = argv[2];
 	globals = dlsym(library, "executor_globals");
 	*(void **)&loop = dlsym(library, globals ? "execute_ex" : "rb_vm_exec");
+	*(void **)&run = dlsym(library, "perl_run");
+	if (run)
+		*(void **)&loop = dlsym(library, "Perl_runops_standard");
 	usleep(300000); /* until the mappings are known */
-	if (globals)
+	if (run)
+		run_perl(dlsym(library, "PL_current_context"), run);
+	else if (globals)
 		run_php(globals);
 	else
 		run_ruby(dlsym(library, "ruby_current_ec"));

@@ -119,6 +119,7 @@ perl_is_held_to_truth() {
 	[ "$(grep 'perl::(main) (waits.pl);perl::main::m_child (waits.pl);perl::main::m_burn (waits.pl)' out | weight)" -gt 20 ] || fail "$(cat out err)"
 	# A thread has no main program.
 	[ "$(grep 'Perl_call_sv;Perl_runops_standard;perl::main::m_burn (waits.pl)' out | weight)" -gt 5 ] || fail "$(cat out err)"
+	# shellcheck disable=SC2016 # Perl's variables
 	echo 'sub m_short { my $n = 0; $n += $_ for 1 .. 40000; $n } m_short()' >short.pl
 	ebprec record -q -F 4999 -o x.data -- sh -c 'for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do perl short.pl; done'
 	ebprec report -q --folded -i x.data >out

@@ -47,8 +47,8 @@ const waiting_seconds = (us) => (us / 1e6).toFixed(6) + " s";
 // A sum and its parts, to the microsecond: as a bar and in words.  parts: class, text, nanoseconds.
 function waiting_account(name, parts) {
 	const us = states_round(parts.map(([, , ns]) => ns)), all = list_sum(us);
-	const words = parts.map(([kind, text], i) => us[i] ? [" ", el("span.swatch " + kind, DOM_HIDDEN), "\u00a0" + text + " " + waiting_seconds(us[i]) + " (" + words_percent(us[i], all) + ")"] : []);
-	return [el("div.sum", DOM_HIDDEN, ...parts.map(([kind], i) => dom_bar(kind, us[i], all))), el("p", name + " = " + waiting_seconds(all), ...words.flat())];
+	const words = parts.map(([kind, text], i) => us[i] ? el("span.part", el("span.swatch " + kind, DOM_HIDDEN), text + " " + waiting_seconds(us[i]) + " (" + words_percent(us[i], all) + ") ") : "");
+	return [el("div.sum", DOM_HIDDEN, ...parts.map(([kind], i) => dom_bar(kind, us[i], all))), el("p", name + " = " + waiting_seconds(all) + " ", ...words)];
 }
 
 const waiting_most = ({ waiter, total_ns, woken_by, ...row }) => waiter + " for " + waits_reason(row) + " " + words_length(total_ns / 1000) + (woken_by ? " (ended by " + woken_by + ")" : "");
@@ -66,7 +66,7 @@ function waiting_count(waiting) {
 	waiting.all = list_sum(list.map((row) => row.total_ns));
 	const { ns, before } = states_account(model, filter), { time_ns, user, kernel, rest } = states_cpus(model, filter, head.cpus || 0);
 	account.replaceChildren(...(head.cpus ? waiting_account(head.cpus + " CPUs for " + waiting_seconds(time_ns / 1000), [["kind-user", "in programs", user], ["kind-kernel", "in the kernel", kernel],
-		["rest", "idle or not recorded", rest]]) : []), ...waiting_account("All time of the selected threads", [...STATES.map(([kind, text], i) => ["state-" + kind, text, ns[i]]), ["rest", "off CPU since before the recording", before]]),
+		["rest", "idle or not recorded", rest]]) : []), ...waiting_account("All time of the selected threads", [...STATES.map(([kind, text], i) => ["state-" + kind, text, ns[i]]), ["rest", "since before the recording", before]]),
 	el("p", list.length ? "Waited most" + (selection.times.length === 1 ? " from " + range.map((us) => words_moment(us, 1000)).join(" to ") : "") + ", all threads added up: " + list.slice(0, WAITING_MOST).map(waiting_most).join(", ") : ""));
 	command.set(command_lacks(model, selection), () => command_line(model, selection, ["--waits"]));
 	waiting_compare(waiting, table_of);

@@ -15,6 +15,7 @@
 
 /* How many symbols a look-up passes on its way out to one that covers it: nesting is shallow. */
 #define NESTING_MAX 1024
+#define MANY        1000 /* symbols, of which sorting by digits is faster */
 
 /* ---- order ---- */
 
@@ -27,6 +28,29 @@ static int by_start(const void *pa, const void *pb)
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
+/* As by_start(), for many: they are in the order in which they were read, which stays where starts are equal. */
+static bool sort_many(struct symtab *t)
+{
+	struct radix_item *items = reallocarray(NULL, t->count, sizeof(*items));
+	struct symbol *sorted = reallocarray(NULL, t->count, sizeof(*sorted));
+	bool done = items && sorted;
+
+	for (size_t i = 0; done && i < t->count; i++)
+		items[i] = (struct radix_item){ t->symbols[i].start, (uint32_t)i };
+	done = done && !radix_sort(&items, t->count);
+	for (size_t i = 0; done && i < t->count; i++)
+		sorted[i] = t->symbols[items[i].value];
+	if (done) {
+		free(t->symbols);
+		t->symbols = sorted;
+		t->room = t->count;
+		sorted = NULL;
+	}
+	free(items);
+	free(sorted);
+	return done;
+}
+
 /*
  * Sorts, and gives the symbols without a size their end.  When several are at one address only the
  * last gets one, the others stay empty: so does perf.
@@ -36,7 +60,7 @@ static void seal(struct symtab *t)
 	uint64_t reach = 0;
 	size_t i;
 
-	if (t->count > 1)
+	if (t->count > 1 && (t->count < MANY || !sort_many(t)))
 		qsort(t->symbols, t->count, sizeof(*t->symbols), by_start);
 	for (i = 0; i < t->count; i++) {
 		struct symbol *s = &t->symbols[i], *next = i + 1 < t->count ? s + 1 : NULL;

@@ -54,6 +54,12 @@ int name_context_renew(struct name_context *n, const struct capture *c,
 	return 0;
 }
 
+void name_context_trim(struct name_context *n, unsigned reports)
+{
+	if (n->resolver)
+		resolver_trim(n->resolver, reports);
+}
+
 void name_context_done(struct name_context *n)
 {
 	name_context_fold_end(n);

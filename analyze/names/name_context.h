@@ -47,6 +47,8 @@ int name_context_open(struct name_context *n, const struct capture *c, const str
  */
 int name_context_renew(struct name_context *n, const struct capture *c,
 		       const struct load_scan *scan, const struct process_model *model);
+/* Forgets the symbols of files that the last so many reports had no samples in. */
+void name_context_trim(struct name_context *n, unsigned reports);
 void name_context_done(struct name_context *n);
 
 /* Before the resolver is asked for a kernel address.  -ENOMEM; no names are no error. */

@@ -570,11 +570,8 @@ int resolver_new(const struct resolver_opts *opts, struct resolver **out)
 	return 0;
 }
 
-void resolver_free(struct resolver *r)
+static void results_done(struct resolver *r)
 {
-	if (!r)
-		return;
-	symfile_cache_done(&r->files);
 	for (size_t i = 0; i < r->chunk_count; i++)
 		free(r->chunks[i]);
 	free(r->chunks);
@@ -586,6 +583,25 @@ void resolver_free(struct resolver *r)
 	}
 	free(r->variables);
 	hash_index_done(&r->variable_by_place);
+}
+
+void resolver_trim(struct resolver *r, unsigned rounds)
+{
+	results_done(r);
+	r->chunks = NULL;
+	r->variables = NULL;
+	r->chunk_count = r->chunk_room = r->result_count = 0;
+	r->variable_count = r->variable_room = 0;
+	r->by_place = r->variable_by_place = (struct hash_index){ 0 };
+	symfile_cache_trim(&r->files, rounds);
+}
+
+void resolver_free(struct resolver *r)
+{
+	if (!r)
+		return;
+	symfile_cache_done(&r->files);
+	results_done(r);
 	demangle_cache_done(&r->inlined);
 	function_labels_done(&r->labels);
 	kernel_symbols_free(r->kernel);

@@ -60,6 +60,8 @@ void resolver_free(struct resolver *r); /* NULL is fine; all results go with it 
  */
 void resolver_renew(struct resolver *r, const struct resolver_jit *jits, size_t jit_count,
 		    struct resolver_hints hints);
+/* Forgets the symbols of files that the last so many calls of resolver_load() did not name, and all results. */
+void resolver_trim(struct resolver *r, unsigned rounds);
 
 /*
  * Names of the kernel: the text of /proc/kallsyms at record time, which is not needed afterwards.  Names that

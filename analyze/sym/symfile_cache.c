@@ -105,6 +105,16 @@ uint32_t symfile_cache_add(struct symfile_cache *s, const struct resolver_file *
 	return (uint32_t)s->count++;
 }
 
+static void forget_symbols(struct known_file *f)
+{
+	symfile_done(&f->sym);
+	if (f->partial)
+		symfile_done(f->partial);
+	free(f->partial);
+	free(f->wanted);
+	perf_map_free(f->jit);
+}
+
 static void file_free(struct known_file *f)
 {
 	struct file_alias *a;
@@ -113,14 +123,27 @@ static void file_free(struct known_file *f)
 		f->aliases = a->next;
 		free(a);
 	}
-	symfile_done(&f->sym);
-	if (f->partial)
-		symfile_done(f->partial);
-	free(f->partial);
-	free(f->wanted);
+	forget_symbols(f);
 	free(f->bundles);
-	perf_map_free(f->jit);
 	free(f);
+}
+
+void symfile_cache_trim(struct symfile_cache *s, unsigned rounds)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		struct known_file *f = s->files[i];
+
+		if (!f->loaded || s->round - f->round < rounds)
+			continue;
+		forget_symbols(f);
+		symfile_init(&f->sym);
+		f->partial = NULL;
+		f->jit = NULL;
+		f->wanted = NULL;
+		f->wanted_count = f->wanted_room = f->wanted_at = 0;
+		f->loaded = false;
+		atomic_store(&f->taken, false);
+	}
 }
 
 /* ---- loading ---- */
@@ -259,6 +282,7 @@ static bool is_wanted(struct known_file *f, uint64_t off_bytes)
 void symfile_cache_load_for(struct symfile_cache *s, struct known_file *f, uint64_t off_bytes)
 {
 	if (!f->loaded) {
+		f->round = s->round;
 		load_wanted(s, f);
 	} else if (f->wanted && !f->partial && !f->aliases->as.jit_pid &&
 		   !is_wanted(f, off_bytes)) {
@@ -330,6 +354,10 @@ void symfile_cache_load(struct symfile_cache *s, const uint32_t *ids, size_t cou
 	unsigned started = 0, want = choose_thread_count(s, count);
 	pthread_t threads[THREADS_MAX];
 
+	s->round++;
+	for (size_t i = 0; i < count; i++)
+		if (symfile_cache_get(s, ids[i]))
+			s->files[ids[i]]->round = s->round;
 	while (started + 1 < want && !pthread_create(&threads[started], NULL, load_queue, &q))
 		started++;
 	load_queue(&q);

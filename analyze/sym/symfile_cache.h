@@ -38,6 +38,7 @@ struct file_alias {
 struct known_file {
 	struct file_alias *aliases; /* in the order they were added; processes may show others */
 	bool loaded;
+	unsigned round;    /* symfile_cache.round when it was loaded, or was to be, last */
 	atomic_bool taken; /* by one of the threads that load files */
 	struct symfile sym;
 	/*
@@ -63,6 +64,7 @@ struct symfile_cache {
 	struct known_file **files;
 	size_t count, room;
 	struct hash_index by_identity;
+	unsigned round; /* how often symfile_cache_load() was called */
 };
 
 void symfile_cache_done(struct symfile_cache *s);
@@ -94,6 +96,9 @@ int symfile_cache_bounds(struct symfile_cache *s, uint32_t id, uint64_t **out, s
 
 /* Code that processes made is read anew when it is asked for; its names are gone. */
 void symfile_cache_forget_jits(struct symfile_cache *s);
+
+/* Forgets the symbols of files that the last so many calls of symfile_cache_load() did not name; their names are gone. */
+void symfile_cache_trim(struct symfile_cache *s, unsigned rounds);
 
 /* Loads what names this place; names that were given before stay valid. */
 void symfile_cache_load_for(struct symfile_cache *s, struct known_file *f, uint64_t off_bytes);

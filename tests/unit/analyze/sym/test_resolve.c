@@ -26,6 +26,32 @@ static void resolve_names_by_file_offset(void **state)
 	resolver_free(r);
 }
 
+static void
+resolve_symbols_that_were_not_asked_for_lately_are_forgotten_and_read_again(void **state)
+{
+	struct env *e = *state;
+	struct resolver *r = resolver_of(e->root, NULL);
+	struct resolver_file f = file_of("/app", true);
+	uint32_t id;
+
+	sh(e, "cp $f/layout $r/app");
+	id = resolver_add_file(r, &f);
+	resolver_load(r, &id, 1);
+	assert_string_equal(resolver_user(r, id, OFF_F_SIZED, false)->name, "f_sized");
+	sh(e, "rm $r/app");
+	resolver_trim(r, 1);
+	assert_string_equal(resolver_user(r, id, OFF_F_SIZED, false)->name, "f_sized");
+	resolver_load(r, NULL, 0);
+	resolver_trim(r, 1);
+	assert_null(resolver_user(r, id, OFF_F_SIZED, false)->name);
+	sh(e, "cp $f/layout $r/app");
+	resolver_load(r, NULL, 0);
+	resolver_trim(r, 1);
+	assert_string_equal(resolver_user(r, id, OFF_F_SIZED, false)->name, "f_sized");
+	assert_string_equal(resolver_user(r, id, 0x1240, false)->name, "ns::S<long>::work");
+	resolver_free(r);
+}
+
 static void resolve_return_addresses_belong_to_the_call(void **state)
 {
 	struct env *e = *state;
@@ -621,6 +647,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(resolve_names_by_file_offset),
+		TEST(resolve_symbols_that_were_not_asked_for_lately_are_forgotten_and_read_again),
 		TEST(resolve_return_addresses_belong_to_the_call),
 		TEST(resolve_what_returns_to_a_start_is_bundled),
 		cmocka_unit_test(resolve_many_bundles_of_a_file_are_all_asked),

@@ -183,7 +183,7 @@ static uint64_t shown_end(const struct screen *s)
 
 static void draw_title(const struct screen *s, const struct draw_facts *facts)
 {
-	char end[16], path[256] = "";
+	char end[16], path[256] = "", missing[48] = "";
 	size_t used = 0;
 
 	for (size_t i = 0; i < s->step_count && used < sizeof(path); i++)
@@ -193,8 +193,10 @@ static void draw_title(const struct screen *s, const struct draw_facts *facts)
 	clock_text(facts, shown_end(s) * SECOND_NS, end);
 	attron(A_REVERSE);
 	mvhline(0, 0, ' ', COLS);
-	put_line(0, " ebprec live  %s by %s  %u s to %s%s%s%s%s%s", screen_measure_name(s),
-		 screen_by_name(s), s->window, end, s->frozen ? "  FROZEN" : "",
+	if (s->missing)
+		snprintf(missing, sizeof(missing), "  counting %zu s", s->missing);
+	put_line(0, " ebprec live  %s by %s  %u s to %s%s%s%s%s%s%s", screen_measure_name(s),
+		 screen_by_name(s), s->window, end, missing, s->frozen ? "  FROZEN" : "",
 		 *s->filter ? "  /" : "", s->filter, *s->filter ? "/" : "", path);
 	attroff(A_REVERSE);
 }
@@ -207,25 +209,27 @@ static const char *mode_of(const struct history *h)
 
 static void draw_account(const struct screen *s, const struct draw_facts *facts)
 {
-	uint64_t samples = 0, lost = 0, runnable = 0;
+	uint64_t samples = 0, lost = 0;
 	const struct history *h = s->history;
-	double slots, seconds = s->count ? (double)s->count : 1;
+	double slots, seconds = s->count ? (double)s->count : 1,
+		      runnable = history_runnable(h, s->first, s->count);
+	char running[32] = "";
 
 	for (size_t i = 0; i < s->count; i++) {
 		const struct history_second *x = &h->seconds[s->first + i];
 
 		samples += x->sample_count;
 		lost += x->lost;
-		runnable += x->runnable_us;
 	}
+	if (runnable >= 0)
+		snprintf(running, sizeof(running), "  runnable %.1f", runnable);
 	slots = seconds * facts->freq_hz * facts->cpu_count;
 	put_line(1,
-		 " %u CPUs %3.0f%% %s  run queue %.1f  lost %" PRIu64
-		 "  own %.1f%% of a CPU, %" PRIu64 " MiB  past %zu:%02zu",
+		 " %u CPUs %3.0f%% %s%s  lost %" PRIu64 "  own %.1f%% of a CPU, %" PRIu64
+		 " MiB  past %zu:%02zu",
 		 facts->cpu_count, slots > 0 ? 100 * (double)samples / slots : 0, mode_of(h),
-		 (double)runnable / 1e6 / seconds, lost,
-		 facts->recorder_percent + facts->own_percent, facts->memory_bytes >> 20,
-		 h->count / 60, h->count % 60);
+		 running, lost, facts->recorder_percent + facts->own_percent,
+		 facts->memory_bytes >> 20, h->count / 60, h->count % 60);
 }
 
 static unsigned most_strips(void)

@@ -212,29 +212,16 @@ static void set_groups(struct stack_table *t, const uint32_t *map)
 	}
 }
 
-/* Counts what the lines above the table show, of stacks whose frames have the numbers of r. */
-static int add_sums(struct history *h, struct history_second *s, const struct report *r,
-		    const uint32_t *frames, enum history_measure measure)
+/* Counts what the lines above the table show. */
+static int add_sums(struct history_second *s, const struct report *r)
 {
 	const struct stack_table *t = &r->stacks;
-	const char *name;
 	int err = 0;
 
-	for (size_t i = 0; measure == HISTORY_WALL && i < t->entry_count; i++) {
-		uint32_t node = t->entries[i].key.kernel;
-
-		if (node < STACK_TABLE_FIRST_NODE)
-			continue;
-		name = string_table_text(h->names, h->frames[frames[t->nodes[node].frame]].name);
-		if (!strcmp(name, "[run queue]") || !strcmp(name, "[preempted]"))
-			s->runnable_us = saturate_add(s->runnable_us, t->entries[i].period_sum);
-	}
-	for (size_t i = 0; measure == HISTORY_CPU && !err && i < t->sample_count; i++)
+	for (size_t i = 0; !err && i < t->sample_count; i++)
 		err = count_cpu(s, t->samples[i].cpu);
-	if (measure == HISTORY_CPU) {
-		s->sample_count += t->sample_count;
-		s->lost = saturate_add(s->lost, r->counts.lost_samples);
-	}
+	s->sample_count += t->sample_count;
+	s->lost = saturate_add(s->lost, r->counts.lost_samples);
 	return err;
 }
 
@@ -273,18 +260,42 @@ int history_add(struct history *h, struct history_second *s, struct report *r,
 		err = map_functions(h, r, &frames);
 	if (!err)
 		err = map_groups(h, r, &groups);
-	if (!err)
-		err = add_sums(h, s, r, frames, measure);
+	if (!err && measure == HISTORY_CPU)
+		err = add_sums(s, r);
 	if (!err) {
 		set_groups(&r->stacks, groups);
 		r->stacks.sample_count = 0; /* they are counted, and not needed */
 		err = stack_table_merge(table_of(s, measure), &r->stacks, frames, NULL, NULL);
 	}
-	s->has_times |= measure == HISTORY_WALL;
-	s->has_wakers |= measure == HISTORY_WAKERS;
 	free(frames);
 	free(groups);
 	return err;
+}
+
+int history_open(struct history_second *s, enum history_measure measure)
+{
+	stack_table_done(table_of(s, measure));
+	return stack_table_init(table_of(s, measure), NULL);
+}
+
+void history_close(struct history_second *s, enum history_measure measure)
+{
+	stack_table_finish(table_of(s, measure));
+	s->has_times |= measure == HISTORY_WALL || measure == HISTORY_OFFCPU;
+	s->has_wakers |= measure == HISTORY_WAKERS;
+}
+
+bool history_has(const struct history_second *s, enum history_measure measure)
+{
+	switch (measure) {
+	case HISTORY_OFFCPU:
+	case HISTORY_WALL:
+		return s->has_times;
+	case HISTORY_WAKERS:
+		return s->has_wakers;
+	default:
+		return true;
+	}
 }
 
 /* ---- seconds ---- */
@@ -292,7 +303,29 @@ int history_add(struct history *h, struct history_second *s, struct report *r,
 int history_init(struct history *h, unsigned limit_count, size_t limit_bytes)
 {
 	*h = (struct history){ .limit_count = limit_count, .limit_bytes = limit_bytes };
-	return string_table_new(&h->names);
+	h->loads = calloc(limit_count, sizeof(*h->loads));
+	return h->loads ? string_table_new(&h->names) : -ENOMEM;
+}
+
+void history_set_runnable(struct history *h, uint64_t second, double runnable)
+{
+	h->loads[second % h->limit_count] = (struct history_load){ second, runnable };
+}
+
+double history_runnable(const struct history *h, size_t first, size_t count)
+{
+	double sum = 0;
+	size_t known = 0;
+
+	for (size_t i = first; i < first + count; i++) {
+		const struct history_load *load = &h->loads[h->seconds[i].second % h->limit_count];
+
+		if (load->second != h->seconds[i].second)
+			continue;
+		sum += load->runnable;
+		known++;
+	}
+	return known ? sum / (double)known : -1;
 }
 
 static const enum history_measure tables[] = { HISTORY_CPU, HISTORY_WALL, HISTORY_WAKERS,
@@ -323,6 +356,7 @@ void history_done(struct history *h)
 		free(h->marks[i].text);
 	free(h->seconds);
 	free(h->marks);
+	free(h->loads);
 	tables_done(h);
 	*h = (struct history){ 0 };
 }

@@ -63,12 +63,16 @@ struct history_second {
 	struct stack_table samples, times, wakers, events;
 	unsigned first_part, last_part; /* the files that have it, by number */
 	uint64_t sample_count, lost;
-	uint64_t runnable_us;  /* that threads waited for a CPU, all together */
 	uint32_t *cpu_samples; /* by CPU; owned */
 	size_t cpu_count, cpu_capacity;
-	bool has_part;  /* first_part and last_part are set */
-	bool has_times; /* switches were recorded */
-	bool has_wakers;
+	bool has_part;              /* first_part and last_part are set */
+	bool has_times, has_wakers; /* they have been counted: see history_has() */
+};
+
+/* Of the machine: how many threads ran or waited for a CPU, on average. */
+struct history_load {
+	uint64_t second;
+	double runnable;
 };
 
 /* Read freely; embedded by the owner. */
@@ -84,11 +88,12 @@ struct history {
 	size_t count, capacity;
 	struct history_mark *marks; /* by time */
 	size_t mark_count, mark_capacity;
-	size_t limit_bytes;      /* of all seconds */
-	unsigned limit_count;    /* how many seconds there may be */
-	bool no_kernel, no_user; /* set by the owner: samples in that mode are not added */
-	size_t compacted_at;     /* how many tasks and frames there were after the last clean-up */
-	unsigned clean_ups;      /* each gave frames, tasks and texts new numbers */
+	struct history_load *loads; /* limit_count; that of a second is at its number modulo this */
+	size_t limit_bytes;         /* of all seconds */
+	unsigned limit_count;       /* how many seconds there may be */
+	bool no_kernel, no_user;    /* set by the owner: samples in that mode are not added */
+	size_t compacted_at; /* how many tasks and frames there were after the last clean-up */
+	unsigned clean_ups;  /* each gave frames, tasks and texts new numbers */
 };
 
 /* -ENOMEM.  *h: history_done(). */
@@ -107,6 +112,16 @@ struct history_second *history_second_of(struct history *h, uint64_t second);
  */
 int history_add(struct history *h, struct history_second *s, struct report *r,
 		enum history_measure measure);
+/*
+ * Waits and wakers cost more than all else and are not always shown, so they may be added to a closed second, too, between
+ * these two: history_open() drops what there was of the measure.  -ENOMEM.
+ */
+int history_open(struct history_second *s, enum history_measure measure);
+void history_close(struct history_second *s, enum history_measure measure);
+bool history_has(const struct history_second *s, enum history_measure measure);
+void history_set_runnable(struct history *h, uint64_t second, double runnable);
+/* The mean of these seconds, by position; < 0: that of none is known. */
+double history_runnable(const struct history *h, size_t first, size_t count);
 /* The number of a frame or task, whose texts are in the names; an old one where there is an equal one.  -ENOMEM. */
 int history_add_frame(struct history *h, const struct history_frame *frame, uint32_t *out);
 int history_add_task(struct history *h, const struct history_task *task, uint32_t *out);

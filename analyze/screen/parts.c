@@ -119,12 +119,6 @@ static int count_second(const struct second_work *w)
 	w->second->has_part = true;
 	if (!err)
 		err = count_one(w, attr, HISTORY_CPU);
-	if (!err && !w->parts->no_switches) {
-		err = count_one(w, attr, HISTORY_WALL);
-		w->parts->no_switches = err == -ENODATA;
-	}
-	if (!err && w->parts->wakers && !w->parts->no_switches)
-		err = count_one(w, attr, HISTORY_WAKERS);
 	if (err && err != -ENODATA)
 		return err;
 	return w->parts->find_event ? count_event(w) : 0;
@@ -287,12 +281,21 @@ static int skip_deleted(struct parts *p)
 	return 0;
 }
 
-/* What was read of symbols is read again when it has become too much. */
-static void forget_names(struct parts *p)
+static bool has_too_much(const struct parts *p)
 {
 	const struct mallinfo2 used = mallinfo2();
 
-	if (p->limit_bytes && used.uordblks + used.hblkhd > p->limit_bytes)
+	return p->limit_bytes && used.uordblks + used.hblkhd > p->limit_bytes;
+}
+
+/* What was read of symbols is forgotten when it has become too much, first that of files which had no samples for long. */
+static void forget_names(struct parts *p)
+{
+	static const unsigned reports[] = { 60, 4 };
+
+	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]) && has_too_much(p); i++)
+		name_context_trim(&p->names, reports[i]);
+	if (has_too_much(p))
 		name_context_done(&p->names);
 }
 
@@ -319,6 +322,66 @@ int parts_poll(struct parts *p, struct history *h, unsigned most)
 	capture_close(c);
 	forget_names(p);
 	return err;
+}
+
+/* ---- waits ---- */
+
+static int fill_from(const struct second_work *w, unsigned number, enum history_measure measure)
+{
+	const struct load_scan none = { .attr_samples = NULL };
+	struct second_work work = *w;
+	char *path = parts_path(w->parts, number);
+	struct capture *c = NULL;
+	size_t attr;
+	int err = path ? capture_open(path, &c, NULL) : -ENOMEM;
+
+	free(path);
+	if (err)
+		return err == -ENOENT ? 0 : err;
+	work.capture = c;
+	err = load_choose_event(c, &none, NULL, &attr);
+	if (!err)
+		err = count_one(&work, attr, measure);
+	capture_close(c);
+	return err;
+}
+
+static int fill_second(struct parts *p, struct history *h, struct history_second *s,
+		       enum history_measure measure)
+{
+	struct filter filter = p->filter;
+	const struct second_work w = { .parts = p, .history = h, .filter = &filter, .second = s };
+	int err = history_open(s, measure);
+
+	filter.span = (struct time_span){ s->second * SECOND_NS, (s->second + 1) * SECOND_NS - 1 };
+	for (unsigned i = s->first_part; !err && !p->no_switches && i <= s->last_part; i++) {
+		err = fill_from(&w, i, measure);
+		p->no_switches |= err == -ENODATA;
+		err = err == -ENODATA ? 0 : err;
+	}
+	history_close(s, measure);
+	return err;
+}
+
+int parts_fill(struct parts *p, struct history *h, size_t first, size_t count,
+	       enum history_measure measure, unsigned most)
+{
+	/* The table of what threads lived has their waits. */
+	enum history_measure counted = measure == HISTORY_OFFCPU ? HISTORY_WALL : measure;
+	unsigned done = 0;
+	int err = 0;
+
+	for (size_t i = first + count; !err && i-- > first && done < most;) {
+		struct history_second *s = &h->seconds[i];
+
+		if (s->second >= p->next_second || history_has(s, counted))
+			continue;
+		err = fill_second(p, h, s, counted);
+		done++;
+	}
+	if (done)
+		forget_names(p);
+	return err ? err : (int)done;
 }
 
 void parts_done(struct parts *p)

@@ -112,19 +112,19 @@ static uint64_t end_of(const struct history *h)
 }
 
 /* The seconds [end - window, end) that the history has. */
-static void select_seconds(struct screen *s)
+void screen_select(struct screen *s)
 {
 	const struct history *h = s->history;
 	uint64_t end = s->frozen ? s->end : end_of(h);
 	uint64_t from = end > s->window ? end - s->window : 0;
 
-	s->first = 0;
-	s->count = 0;
+	s->first = s->count = s->missing = 0;
 	for (size_t i = 0; i < h->count; i++) {
 		if (h->seconds[i].second >= end || h->seconds[i].second < from)
 			continue;
 		if (!s->count++)
 			s->first = i;
+		s->missing += !history_has(&h->seconds[i], s->measure);
 	}
 }
 
@@ -177,7 +177,7 @@ int screen_update(struct screen *s)
 		steps[i] = (struct view_step){ label_of(s->history, &s->steps[i]),
 					       s->steps[i].direct };
 	view_done(&s->view);
-	select_seconds(s);
+	screen_select(s);
 	err = history_select(s->history, s->first, s->count, s->measure, &stacks);
 	if (err)
 		return err;

@@ -71,13 +71,16 @@ struct screen {
 	unsigned width;  /* seconds that a strip shows, set by who draws */
 	/* What was selected last. */
 	size_t first, count; /* seconds, by position */
+	size_t missing;      /* of these, whose measure has not been counted */
 	struct view view;
 	struct strips strips; /* with group_strips */
 };
 
 void screen_init(struct screen *s, struct history *h);
 void screen_done(struct screen *s);
-/* Makes the view anew.  -ENOMEM, -EOVERFLOW: it is empty. */
+/* Chooses the seconds that are shown. */
+void screen_select(struct screen *s);
+/* The same, and makes the view anew.  -ENOMEM, -EOVERFLOW: it is empty. */
 int screen_update(struct screen *s);
 /* key: a character (UTF-8 bytes come one by one) or enum screen_key.  screen_update() is to be called afterwards. */
 enum screen_action screen_key(struct screen *s, int key);

@@ -174,6 +174,35 @@ has_modes() {
 }
 
 # bats test_tags=long
+@test "waits that were not shown when they were recorded are counted when they are, of the past, too" {
+	perl -e '$0 = "sleeper"; select(undef, undef, undef, 0.05) while 1' 3>&- &
+	local sleeper=$!
+	begin 80 24
+	await shows 'past 0:0[6-9]'
+	shows '^ [0-9]+ CPUs .* runnable [0-9]+\.[0-9] ' || fail "$(shown)"
+	kill "$sleeper"
+	keys '[' '[' '[' o / '^sleeper$' Enter
+	gone() { shows 'off-CPU by program' && ! shows 'counting' && ! shows ' sleeper *$'; }
+	await gone
+	for _ in {1..60}; do
+		! shows ' sleeper *$' || break
+		keys Left
+		sleep 0.1
+	done
+	shows ' sleeper *$' || fail "$(shown)"
+	keys Left # in the second after this one it was killed
+	keys Enter
+	await shows '\[select\]'
+	# It ran for the rest of the second, or waited for a CPU.
+	line=$(line_of ' \[select\]')
+	[[ $line =~ ^' '*[0-9.]+%' '+[0-9.]+%' '+(0\.[3-9]|1\.0)[0-9]*' s ' ]] || fail "$line"
+	keys k
+	await shows 'wakers by'
+	keys q
+	await shows 'ended with 0'
+}
+
+# bats test_tags=long
 @test "without a terminal a table a second, or a line of JSON" {
 	spins known
 	ebprec live --count 2 --by function -F 997 -p $! >out

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <malloc.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -64,6 +65,8 @@ static void note_cost(struct reader *r, const struct live_message *m)
 	if (r->cost_at_ns && elapsed)
 		r->facts.own_percent = 100 * (double)(m->cpu_ns - r->cost.cpu_ns) / (double)elapsed;
 	r->facts.memory_bytes = m->memory_bytes;
+	if (m->has_runnable)
+		history_set_runnable(&r->history, m->second, m->runnable);
 	r->cost = *m;
 	r->cost_at_ns = now;
 }
@@ -124,16 +127,6 @@ static void ask_to_mark(const struct reader *r)
 
 /* ---- a screen ---- */
 
-/* They are a third report of each second, so they are counted from when they are asked for. */
-static void count_wakers(struct reader *r)
-{
-	if (r->screen.measure != HISTORY_WAKERS || r->parts.wakers)
-		return;
-	r->parts.wakers = true;
-	screen_note(&r->screen,
-		    "what ends waits is counted from now on (--show wakers: from the start)");
-}
-
 static void take_keys(struct reader *r)
 {
 	int key;
@@ -152,7 +145,6 @@ static void take_keys(struct reader *r)
 		default:
 			break;
 		}
-		count_wakers(r);
 		/* Some keys mean what is on the row that the one before has chosen. */
 		if (screen_update(&r->screen))
 			screen_note(&r->screen, "cannot show what is recorded: %s",
@@ -231,6 +223,14 @@ static void print_text(const struct reader *r, size_t rows)
 	}
 }
 
+/* Counts what is shown of these seconds and was not counted yet: at most most of them.  How many, or a negative errno. */
+static int fill(struct reader *r, unsigned most)
+{
+	screen_select(&r->screen);
+	return parts_fill(&r->parts, &r->history, r->screen.first, r->screen.count,
+			  r->screen.measure, most);
+}
+
 static void print_table(struct reader *r, uint64_t end)
 {
 	struct screen *s = &r->screen;
@@ -240,7 +240,8 @@ static void print_table(struct reader *r, uint64_t end)
 	s->frozen = true;
 	s->end = end;
 	s->window = r->ask->live->seconds;
-	err = screen_update(s);
+	err = fill(r, UINT_MAX);
+	err = err < 0 ? err : screen_update(s);
 	if (err) {
 		r->status = message_error("cannot show what is recorded: %s", strerror(-err));
 		r->done = true;
@@ -298,6 +299,16 @@ static void read_more(struct reader *r, bool *fresh)
 	r->done = true;
 }
 
+/* Waits of what the screen shows, a few seconds at a time. */
+static void fill_more(struct reader *r, bool *fresh)
+{
+	int done = fill(r, CATCH_UP);
+
+	*fresh |= done > 0;
+	if (done < 0)
+		screen_note(&r->screen, "cannot count waits: %s", strerror(-done));
+}
+
 static void run(struct reader *r)
 {
 	struct pollfd fds[] = { { .fd = r->ask->socket, .events = POLLIN },
@@ -313,6 +324,8 @@ static void run(struct reader *r)
 			take_keys(r);
 		if (!r->done)
 			read_more(r, &fresh);
+		if (!r->done && r->ask->on_screen)
+			fill_more(r, &fresh);
 		r->facts.host_ns = r->parts.host_ns;
 		r->facts.sample_ns = r->parts.sample_ns;
 		if (!r->done && !r->ask->on_screen)
@@ -354,7 +367,6 @@ static int begin(struct reader *r, const struct name_root_options *names)
 	r->screen.measure = r->ask->measure;
 	r->screen.event = r->ask->event;
 	r->screen.event_unit = r->ask->event_unit;
-	r->parts.wakers = r->ask->measure == HISTORY_WAKERS;
 	r->parts.find_event = r->ask->event ? find_event : NULL;
 	r->parts.find_event_arg = (void *)(uintptr_t)r->ask->event;
 	r->screen.by = r->ask->by;

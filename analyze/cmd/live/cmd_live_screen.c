@@ -29,8 +29,11 @@
 #include "analyze/cmd/live/cmd_live_save.h"
 #include "analyze/metric/layouts.h"
 #include "analyze/out/message.h"
+#include "format/os/clock.h"
 
 #define SHOWS_MAX 32
+#define LOOK_MS   100 /* between two looks at how many threads are runnable */
+#define SECOND_NS ((uint64_t)1000000000)
 #define ROTATE    "10s,61" /* ten minutes, and the file that is written */
 
 struct session {
@@ -41,7 +44,11 @@ struct session {
 	struct live_save save;
 	int recorder_status, reader_status;
 	int socket, signals;
-	int lock;      /* of the folder */
+	int lock; /* of the folder */
+	struct {
+		uint64_t second, sum;
+		unsigned count;
+	} runnable;    /* threads, as often as they were counted in this second */
 	sigset_t mask; /* from before */
 	struct termios modes;
 };
@@ -60,6 +67,8 @@ static _Noreturn void run_recorder(const struct session *s, const char *path)
 			       s->path,
 			       "--rotate",
 			       ROTATE,
+			       "--compression-level",
+			       "1", /* the files are read at once, and deleted soon */
 			       "--freq",
 			       freq,
 			       pids ? "--pid" : "-a",
@@ -69,7 +78,7 @@ static _Noreturn void run_recorder(const struct session *s, const char *path)
 			       NULL,
 			       NULL,
 			       NULL };
-	size_t n = 10;
+	size_t n = 12;
 	int log = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	if (pids)
@@ -185,10 +194,29 @@ static void send_note(const struct session *s, const char *text)
 	(void)!send(s->socket, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-static void send_cost(const struct session *s)
+/* Adds how many threads of the machine are runnable now, but for this one. */
+static void count_runnable(struct session *s)
 {
-	struct live_message m = { .kind = LIVE_COST };
+	FILE *from = fopen("/proc/loadavg", "re");
+	unsigned runnable;
 
+	if (from && fscanf(from, "%*f %*f %*f %u/", &runnable) == 1 && runnable) {
+		s->runnable.sum += runnable - 1;
+		s->runnable.count++;
+	}
+	if (from)
+		fclose(from);
+}
+
+/* The cost until now, and the runnable threads of the second that has ended. */
+static void send_cost(struct session *s)
+{
+	struct live_message m = { .kind = LIVE_COST,
+				  .second = s->runnable.second,
+				  .has_runnable = s->runnable.count };
+
+	if (s->runnable.count)
+		m.runnable = (double)s->runnable.sum / s->runnable.count;
 	live_files_cost(getpid(), &m.cpu_ns, &m.memory_bytes);
 	(void)!send(s->socket, &m, sizeof(m), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
@@ -255,14 +283,17 @@ static void serve(struct session *s)
 	struct pollfd fds[] = { { .fd = s->socket, .events = POLLIN },
 				{ .fd = s->signals, .events = POLLIN } };
 	struct signalfd_siginfo info;
-	time_t last = 0, now;
+	uint64_t second;
 
 	for (;;) {
-		poll(fds, 2, 1000);
-		now = time(NULL);
-		if (now != last)
+		poll(fds, 2, LOOK_MS);
+		second = clock_ns(CLOCK_MONOTONIC) / SECOND_NS;
+		if (second != s->runnable.second) {
 			send_cost(s);
-		last = now;
+			s->runnable.second = second;
+			s->runnable.sum = s->runnable.count = 0;
+		}
+		count_runnable(s);
 		while (read(s->signals, &info, sizeof(info)) > 0)
 			if (info.ssi_signo != SIGCHLD)
 				shutdown(s->socket, SHUT_RDWR); /* it ends, as after 'q' */

@@ -138,6 +138,47 @@ static void names_of_tasks_that_are_gone_are_dropped_and_others_stay(void **stat
 	history_done(&h);
 }
 
+static void runnable_threads_are_the_mean_of_the_seconds_that_are_known(void **state)
+{
+	struct history h;
+
+	(void)state;
+	assert_int_equal(history_init(&h, 4, 1 << 20), 0);
+	for (uint64_t second = 1; second <= 4; second++)
+		put_second(&h, second, 1);
+	assert_true(history_runnable(&h, 0, 4) < 0);
+	history_set_runnable(&h, 2, 3.0);
+	history_set_runnable(&h, 3, 6.0);
+	assert_true(history_runnable(&h, 0, 4) == 4.5);
+	assert_true(history_runnable(&h, 2, 1) == 6.0);
+	history_set_runnable(&h, 6, 1.0); /* in place of second 2 */
+	assert_true(history_runnable(&h, 0, 2) < 0);
+	history_done(&h);
+}
+
+static void waits_are_added_to_a_closed_second(void **state)
+{
+	struct history h;
+	struct stack_table times;
+
+	(void)state;
+	assert_int_equal(history_init(&h, 4, 1 << 20), 0);
+	put_second(&h, 1, 5);
+	assert_false(history_has(&h.seconds[0], HISTORY_OFFCPU));
+	assert_true(history_has(&h.seconds[0], HISTORY_CPU));
+	assert_int_equal(history_open(&h.seconds[0], HISTORY_WALL), 0);
+	put_stack(&h, &h.seconds[0], "a", 1, "main k_wait [futex]", 1, 1000);
+	history_close(&h.seconds[0], HISTORY_WALL);
+	assert_true(history_has(&h.seconds[0], HISTORY_OFFCPU));
+	assert_false(history_has(&h.seconds[0], HISTORY_WAKERS));
+	assert_int_equal(history_select(&h, 0, 1, HISTORY_OFFCPU, &times), 0);
+	assert_int_equal(times.entry_count, 1);
+	assert_int_equal(times.entries[0].period_sum, 1000);
+	stack_table_done(&times);
+	assert_int_equal(samples_in(&h, 0, 1), 5);
+	history_done(&h);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -147,6 +188,8 @@ int main(void)
 		cmocka_unit_test(marks_that_any_process_sets_are_bounded_and_the_last_ones_stay),
 		cmocka_unit_test(memory_is_bounded_and_the_last_second_stays),
 		cmocka_unit_test(names_of_tasks_that_are_gone_are_dropped_and_others_stay),
+		cmocka_unit_test(runnable_threads_are_the_mean_of_the_seconds_that_are_known),
+		cmocka_unit_test(waits_are_added_to_a_closed_second),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-# is_quiet - no more than 5 % of the CPUs are busy, for a second
+# is_quiet - no more than 5 % of the CPUs are busy, for a second; busy: how many percent
 is_quiet() {
 	grep -m 1 '^cpu ' /proc/stat >before
 	sleep 1
@@ -19,6 +19,7 @@ is_quiet() {
 	local all idle
 	all=$(($(cut -d ' ' -f 3-10 after | tr ' ' +) - ($(cut -d ' ' -f 3-10 before | tr ' ' +))))
 	idle=$(($(cut -d ' ' -f 6,7 after | tr ' ' +) - ($(cut -d ' ' -f 6,7 before | tr ' ' +))))
+	busy=$((100 * (all - idle) / all))
 	[ $((20 * (all - idle))) -le $all ]
 }
 
@@ -118,7 +119,9 @@ begins_with() {
 }
 
 @test "a machine that does nothing: idle" {
-	await is_quiet
+	local looks=0
+	until is_quiet || [ $((++looks)) -eq 60 ]; do :; done
+	[ $looks -lt 60 ] || fail "not tested: other programs keep $busy % of the CPUs busy, run it where there are none"
 	ebprec record -aq -o x.data -- sleep 3
 	begins_with "Idle machine"
 	contains "$(head -n 1 brief.md)" " CPUs were busy "

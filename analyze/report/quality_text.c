@@ -51,7 +51,7 @@ static double percent(uint64_t part, uint64_t total)
 }
 
 /* The options for the compilers of a set: "node: run it with ...; java: run it with ...". */
-static void list_cures(uint8_t set, const char *(*cure)(unsigned number), char *text,
+static void list_cures(uint16_t set, const char *(*cure)(unsigned number), char *text,
 		       size_t text_bytes)
 {
 	size_t used = 0;

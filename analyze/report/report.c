@@ -442,9 +442,9 @@ static void bound_periods(struct report *r)
 	r->period_shift = shift;
 }
 
-static uint8_t find_compilers(const struct process_model *m)
+static uint16_t find_compilers(const struct process_model *m)
 {
-	uint8_t set = 0;
+	uint16_t set = 0;
 
 	for (uint32_t i = 0; m && i < process_model_file_count(m); i++)
 		set |= runtimes_of_file(process_model_file(m, i)->path);

@@ -49,7 +49,7 @@ struct report {
 	size_t sum_count;
 	uint64_t picked; /* samples in the stacks */
 	struct function_table naming;
-	uint8_t compilers; /* of unnamed code that any process has mapped: see runtimes.h */
+	uint16_t compilers; /* of unnamed code that any process has mapped: see runtimes.h */
 	struct stack_quality quality;
 	struct stack_quality_work *stack_quality_work; /* NULL: there is none, or it is done */
 	struct symbol_coverage symbols;

@@ -11,7 +11,7 @@
 
 static const struct {
 	const char *name;
-	const char *files[3]; /* patterns of what its processes map */
+	const char *files[4]; /* patterns of what its processes map */
 	const char *names_cure, *stacks_cure;
 } compilers[RUNTIMES_COMPILERS] = {
 	{ "node",
@@ -41,10 +41,15 @@ static const struct {
 	  { "libpython3*.so*", "python3", "python3.[0-9]*" },
 	  NULL,
 	  "build it with -fno-omit-frame-pointer" },
+	/* ext/opcache/jit/zend_jit_perf_dump.c writes the map. */
+	{ "PHP",
+	  { "php", "php[0-9]*", "php-fpm*", "libphp*.so*" },
+	  "run it with -d opcache.jit_debug=0x10",
+	  NULL },
 };
 
 /* The one of `interpreters` that a compiler also has, and that the recorder reads; 0: none. */
-static const uint8_t interpreter_of[RUNTIMES_COMPILERS] = { [0] = 1, [1] = 2, [4] = 3 };
+static const uint8_t interpreter_of[RUNTIMES_COMPILERS] = { [0] = 1, [1] = 2, [4] = 3, [8] = 4 };
 
 #define NOT_READ "ebprec does not read them"
 
@@ -73,7 +78,7 @@ static const struct runtimes_interpreter interpreters[RUNTIMES_INTERPRETERS] = {
 	{ "Lua", "luaV_execute", NULL, NOT_READ, NULL },
 };
 
-uint8_t runtimes_of_file(const char *path)
+uint16_t runtimes_of_file(const char *path)
 {
 	size_t size;
 	const char *start = function_label_base(path, &size);
@@ -84,19 +89,19 @@ uint8_t runtimes_of_file(const char *path)
 	memcpy(base, start, size); /* without " (deleted)" */
 	base[size] = '\0';
 	for (unsigned i = 0; i < RUNTIMES_COMPILERS; i++)
-		for (unsigned k = 0; k < 3 && compilers[i].files[k]; k++)
+		for (unsigned k = 0; k < 4 && compilers[i].files[k]; k++)
 			if (!fnmatch(compilers[i].files[k], base, 0))
-				return (uint8_t)(1u << i);
+				return (uint16_t)(1u << i);
 	return 0;
 }
 
-uint8_t runtimes_unnamed(void)
+uint16_t runtimes_unnamed(void)
 {
-	uint8_t set = 0;
+	uint16_t set = 0;
 
 	for (unsigned i = 0; i < RUNTIMES_COMPILERS; i++)
 		if (compilers[i].names_cure)
-			set |= (uint8_t)(1u << i);
+			set |= (uint16_t)(1u << i);
 	return set;
 }
 
@@ -124,7 +129,7 @@ const struct runtimes_interpreter *runtimes_interpreter(unsigned number)
 	return &interpreters[number];
 }
 
-unsigned runtimes_interpreter_of(uint8_t set)
+unsigned runtimes_interpreter_of(uint16_t set)
 {
 	for (unsigned i = 0; i < RUNTIMES_COMPILERS; i++)
 		if (set & 1u << i && interpreter_of[i])

@@ -11,14 +11,14 @@
 
 #include <stdint.h>
 
-#define RUNTIMES_COMPILERS    8
+#define RUNTIMES_COMPILERS    9
 #define RUNTIMES_INTERPRETERS 7
 #define RUNTIMES_READ         6 /* the first ones, whose functions the recorder reads */
 
 /* A set with the compiler of that file; 0: the file is none's. */
-uint8_t runtimes_of_file(const char *path);
+uint16_t runtimes_of_file(const char *path);
 /* Those that make code without names unless they are asked for them. */
-uint8_t runtimes_unnamed(void);
+uint16_t runtimes_unnamed(void);
 const char *runtimes_compiler(unsigned number);
 /* How it is run so that its code has names, or complete stacks; NULL: nothing is known. */
 const char *runtimes_names_cure(unsigned number);
@@ -36,7 +36,7 @@ struct runtimes_interpreter {
 const struct runtimes_interpreter *runtimes_interpreter(unsigned number);
 /* The interpreter of the first of these compilers that has one: node's and java's make code of what they also interpret.  0: none
  * has. */
-unsigned runtimes_interpreter_of(uint8_t compilers);
+unsigned runtimes_interpreter_of(uint16_t compilers);
 /* Sets with the interpreter whose function this is, and with the one that names functions so. */
 uint8_t runtimes_of_function(const char *name);
 uint8_t runtimes_of_named(const char *name);

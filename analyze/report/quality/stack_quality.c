@@ -69,7 +69,7 @@ static bool is_one_of(const char *const *list, size_t count, const char *name)
 struct traits {
 	bool is_root, is_bare_root, is_in_file, is_changer;
 	bool is_made;         /* at run time */
-	uint8_t compilers;    /* whose file it is in */
+	uint16_t compilers;   /* whose file it is in */
 	uint8_t interpreters; /* that it is the heart of */
 	uint8_t named_by;     /* with whose help it has its name */
 };
@@ -79,7 +79,8 @@ struct path {
 	uint32_t outermost;   /* function */
 	uint32_t in_file;     /* the outermost one that is in a file; NO_FUNCTION */
 	uint32_t interpreter; /* the innermost one that is the heart of one; NO_FUNCTION */
-	uint8_t compilers, interpreters, named_by; /* of all of them */
+	uint16_t compilers;   /* of all of them, */
+	uint8_t interpreters, named_by; /* the same */
 };
 
 /* The counts of a thread; names are looked at before and after it. */
@@ -89,9 +90,9 @@ struct stack_quality_work {
 	struct traits *traits; /* by function, as the next three */
 	uint64_t *breaks;      /* and by end */
 	uint64_t *frames;
-	uint64_t *leaves;   /* samples that end in it */
-	uint8_t *compilers; /* of code made at run time: that it may be of */
-	uint8_t mapped;     /* compilers that any process has mapped */
+	uint64_t *leaves;    /* samples that end in it */
+	uint16_t *compilers; /* of code made at run time: that it may be of */
+	uint16_t mapped;     /* compilers that any process has mapped */
 	struct stack_quality quality;
 	pthread_t thread;
 	bool started;
@@ -133,15 +134,15 @@ static int find_paths(const struct stack_quality_work *w, struct path **out)
 
 /* Compilers whose files are on any stack of a group. */
 static int find_group_compilers(const struct stack_table *s, const struct path *paths,
-				uint8_t **out)
+				uint16_t **out)
 {
-	uint8_t *compilers;
+	uint16_t *compilers;
 	size_t count = 0;
 
 	for (size_t i = 0; i < s->entry_count; i++)
 		if (s->entries[i].key.group >= count)
 			count = (size_t)s->entries[i].key.group + 1;
-	compilers = calloc(count + 1, 1);
+	compilers = calloc(count + 1, sizeof(*compilers));
 	if (!compilers)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->entry_count; i++)
@@ -160,15 +161,15 @@ static bool is_complete(const struct stack_quality_work *w, uint32_t end, uint32
 }
 
 /* Which compiler may have made the function, if it was made at run time. */
-static void find_compilers(struct stack_quality_work *w, uint32_t function, uint8_t on_stack,
-			   uint8_t of_group)
+static void find_compilers(struct stack_quality_work *w, uint32_t function, uint16_t on_stack,
+			   uint16_t of_group)
 {
 	if (w->traits[function].is_made)
 		w->compilers[function] |= on_stack ? on_stack : of_group ? of_group : w->mapped;
 }
 
 static void count_stack(struct stack_quality_work *w, const struct stack_table_entry *e,
-			const struct path *path, uint8_t of_group)
+			const struct path *path, uint16_t of_group)
 {
 	uint32_t end = e->key.end & STACK_COUNTER_END_MASK;
 	uint32_t at = path->outermost;
@@ -188,7 +189,7 @@ static void count_stack(struct stack_quality_work *w, const struct stack_table_e
 }
 
 /* A recorder that reads functions of programs stores reasons; it reads those of the first interpreters. */
-static unsigned interpreter_of(const struct path *path, uint8_t of_group)
+static unsigned interpreter_of(const struct path *path, uint16_t of_group)
 {
 	unsigned set = path->interpreters | path->named_by;
 
@@ -199,7 +200,7 @@ static unsigned interpreter_of(const struct path *path, uint8_t of_group)
 }
 
 static void count_reason(struct stack_quality_work *w, const struct stack_table_entry *e,
-			 const struct path *path, uint8_t of_group)
+			 const struct path *path, uint16_t of_group)
 {
 	uint32_t why = e->key.end >> STACK_COUNTER_END_BITS;
 	struct stack_quality_interpreted *in =
@@ -214,7 +215,7 @@ static void count_reason(struct stack_quality_work *w, const struct stack_table_
 }
 
 static void count_interpreted(struct stack_quality_work *w, const struct stack_table_entry *e,
-			      const struct path *path, uint8_t of_group)
+			      const struct path *path, uint16_t of_group)
 {
 	uint8_t set = path->interpreters & (uint8_t)~path->named_by;
 
@@ -232,7 +233,7 @@ static void count_interpreted(struct stack_quality_work *w, const struct stack_t
 }
 
 static void count_leaf(struct stack_quality_work *w, const struct stack_table_entry *e,
-		       const struct path *path, uint8_t of_group)
+		       const struct path *path, uint16_t of_group)
 {
 	uint32_t node = e->key.kernel == STACK_TABLE_KERNEL_ROOT ? e->key.user : e->key.kernel;
 	uint32_t function = w->stacks->nodes[node].frame;
@@ -245,7 +246,7 @@ static void count_leaf(struct stack_quality_work *w, const struct stack_table_en
 }
 
 static void count_entries(struct stack_quality_work *w, const struct path *paths,
-			  const uint8_t *of_group)
+			  const uint16_t *of_group)
 {
 	for (size_t i = 0; i < w->stacks->entry_count; i++) {
 		const struct stack_table_entry *e = &w->stacks->entries[i];
@@ -362,7 +363,7 @@ static void *count(void *arg)
 {
 	struct stack_quality_work *w = arg;
 	struct path *paths = NULL;
-	uint8_t *of_group = NULL;
+	uint16_t *of_group = NULL;
 
 	w->err = find_paths(w, &paths);
 	if (!w->err)
@@ -406,7 +407,7 @@ static void find_traits(const struct function *f, const struct string_table *nam
 }
 
 static int prepare(const struct stack_table *s, const struct function_table *n,
-		   const struct string_table *names, uint8_t mapped,
+		   const struct string_table *names, uint16_t mapped,
 		   struct stack_quality_work **out)
 {
 	struct stack_quality_work *w = calloc(1, sizeof(*w));
@@ -433,7 +434,7 @@ static int prepare(const struct stack_table *s, const struct function_table *n,
 }
 
 int stack_quality_begin(const struct stack_table *s, const struct function_table *n,
-			const struct string_table *names, uint8_t compilers,
+			const struct string_table *names, uint16_t compilers,
 			struct stack_quality_work **out)
 {
 	struct stack_quality_work *w;
@@ -471,7 +472,7 @@ int stack_quality_end(struct stack_quality_work *w, const struct string_table *n
 }
 
 int stack_quality_make(const struct stack_table *s, const struct function_table *n,
-		       const struct string_table *names, uint8_t compilers,
+		       const struct string_table *names, uint16_t compilers,
 		       struct stack_quality *out)
 {
 	struct stack_quality_work *w;
@@ -566,6 +567,8 @@ static const struct {
 			      NULL },
 	[RUNTIME_NO_NUMBER] = { "the process makes more code than the recorder holds of one",
 				NULL },
+	[RUNTIME_COMPILED] = { "its native stack breaks off before the interpreter, so the code may be compiled",
+			       "run PHP with -d opcache.jit=off, Ruby without --yjit" },
 };
 
 const char *stack_quality_runtime_text(unsigned why)

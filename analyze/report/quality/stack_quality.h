@@ -24,9 +24,9 @@
 struct stack_quality_cause {
 	uint32_t dso; /* in the strings */
 	uint8_t reason; /* unnamed: enum name_reason; breaks: an end as in stack_counter.h, or one of ours */
-	uint8_t compilers; /* of code made at run time: a set as in runtimes.h */
-	uint64_t count;    /* breaks: stacks; unnamed: frames, weighted by samples */
-	uint64_t samples;  /* unnamed: that end in such a frame */
+	uint16_t compilers; /* of code made at run time: a set as in runtimes.h */
+	uint64_t count;     /* breaks: stacks; unnamed: frames, weighted by samples */
+	uint64_t samples;   /* unnamed: that end in such a frame */
 };
 
 /* Samples in which an interpreter runs. */
@@ -49,7 +49,7 @@ struct stack_quality {
 
 /* s: its frames are functions of n.  compilers: that any process has mapped.  -ENOMEM.  *out: stack_quality_done(). */
 int stack_quality_make(const struct stack_table *s, const struct function_table *n,
-		       const struct string_table *names, uint8_t compilers,
+		       const struct string_table *names, uint16_t compilers,
 		       struct stack_quality *out);
 void stack_quality_done(struct stack_quality *v);
 
@@ -59,7 +59,7 @@ void stack_quality_done(struct stack_quality *v);
  */
 struct stack_quality_work; /* opaque */
 int stack_quality_begin(const struct stack_table *s, const struct function_table *n,
-			const struct string_table *names, uint8_t compilers,
+			const struct string_table *names, uint16_t compilers,
 			struct stack_quality_work **out);
 /* Takes w; NULL: -ENOMEM.  out may be NULL: the result is not needed any more. */
 int stack_quality_end(struct stack_quality_work *w, const struct string_table *names,

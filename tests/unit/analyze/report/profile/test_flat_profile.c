@@ -416,14 +416,14 @@ static void samples_that_end_without_a_name_come_before_frames_without_one(void 
 }
 
 /* The compilers that unnamed code is charged to, where these frames call it and others are in the group. */
-static uint8_t compilers_of(const char *caller, const char *other, uint8_t mapped)
+static uint16_t compilers_of(const char *caller, const char *other, uint16_t mapped)
 {
 	struct fixture *f = setup();
 	int anon = (int)function(f, "[anon]", "//anon", NAME_ANONYMOUS);
 	int below = (int)function(f, "caller", caller, 0);
 	int beside = (int)function(f, "other", other, 0);
 	struct stack_quality v;
-	uint8_t set;
+	uint16_t set;
 
 	ADD(f, 1, below, anon);
 	ADD(f, 1, beside);
@@ -437,13 +437,14 @@ static uint8_t compilers_of(const char *caller, const char *other, uint8_t mappe
 
 static void code_made_at_run_time_is_of_the_compiler_nearest_to_it(void **state)
 {
-	const uint8_t node = runtimes_of_file("/usr/bin/node");
-	const uint8_t java = runtimes_of_file("/usr/lib/jvm/lib/server/libjvm.so (deleted)");
+	const uint16_t node = runtimes_of_file("/usr/bin/node");
+	const uint16_t java = runtimes_of_file("/usr/lib/jvm/lib/server/libjvm.so (deleted)");
 
 	assert_int_not_equal(node, 0);
 	assert_int_not_equal(runtimes_of_file("/opt/libjvm.so"), 0);
 	assert_int_equal(java, runtimes_of_file("/opt/libjvm.so"));
 	assert_int_equal(runtimes_of_file("/usr/bin/nodeset"), 0);
+	assert_int_not_equal(runtimes_of_file("/usr/sbin/php-fpm8.2"), 0);
 	assert_int_equal(compilers_of("/usr/bin/node", "/opt/libjvm.so", java), node);
 	assert_int_equal(compilers_of("/bin/x", "/opt/libjvm.so", node), java);
 	assert_int_equal(compilers_of("/bin/x", "/bin/y", node | java), node | java);

@@ -41,6 +41,7 @@ enum runtime_why {
 	RUNTIME_SEVERAL,   /* more than one interpreter of the process has frames of this thread */
 	RUNTIME_NO_NUMBER, /* its code is more than one process, or all together, get numbers for */
 	RUNTIME_ON_HEAP,   /* the outer frames of a virtual thread were not on a stack */
+	RUNTIME_COMPILED, /* the native stack breaks off before the loop: its code may be compiled */
 	RUNTIME_WHYS,
 };
 

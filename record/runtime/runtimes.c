@@ -318,6 +318,8 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 		.user = user,
 		.user_count = user_count,
 		.is_complete = info->why == UNWIND_COMPLETE || info->why == UNWIND_ZERO_PC,
+		.ends_in_file = info->why == UNWIND_NO_TABLE || info->why == UNWIND_NO_ROOM ||
+				info->why == UNWIND_NO_FILE || info->why == UNWIND_MAX_FRAMES,
 		.words = words,
 		.word_count = word_count,
 	};

@@ -188,6 +188,16 @@ static enum runtime_why match(const struct splice_stack *s, const struct joined 
 	return why;
 }
 
+/*
+ * Whether code may be compiled that has the frames of the interpreter: Ruby's and PHP's compilers store an instruction there
+ * only where others need it, and keep no native frame.
+ */
+static bool is_compiled(const struct splice_stack *s, const struct runtime_desc *d, size_t entries)
+{
+	return (d->kind == RUNTIME_RUBY || d->kind == RUNTIME_PHP) && !entries && !s->is_complete &&
+	       !s->ends_in_file && RUNTIME_WORD_WHY(s->words[0]) != RUNTIME_NO_THREAD;
+}
+
 enum runtime_why splice_frames(const struct splice_stack *s, const struct runtime_desc *d,
 			       __u64 *out, size_t *count)
 {
@@ -198,6 +208,8 @@ enum runtime_why splice_frames(const struct splice_stack *s, const struct runtim
 	size_t entries = count_entries(s, d), without;
 	__u64 words[RUNTIME_SAMPLE_MAX];
 
+	if (is_compiled(s, d, entries))
+		return leave_alone(s, out, count, RUNTIME_COMPILED);
 	/* Perl's interpreter is made, or ends, and runs nothing: perl_run() alone is on the stack. */
 	if (!entries &&
 	    (why == RUNTIME_NO_THREAD || (d->kind == RUNTIME_PERL && why == RUNTIME_UNKNOWN)))

@@ -26,6 +26,7 @@
 struct splice_stack {
 	const __u64 *user; /* native frames, leaf first */
 	size_t user_count;
+	bool ends_in_file;  /* which has no unwind table yet: no compiler made that code */
 	bool is_complete;   /* to the outermost one */
 	const __u64 *words; /* RUNTIME_HEAD_WORDS of them, and a frame each */
 	size_t word_count;

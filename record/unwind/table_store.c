@@ -70,9 +70,16 @@ static void keys(const struct mapping *m, uint64_t *a, uint64_t *b)
 	*b = m->id.inode ^ le64_load(id + 8);
 }
 
+/* Memory that is shared has the name of a file: opcache.jit puts code there. */
+static bool is_shared_memory(const char *path)
+{
+	return !strncmp(path, "/dev/zero", 9) && (!path[9] || path[9] == ' ');
+}
+
 static bool is_file(const struct mapping *m)
 {
-	return m->id.inode && m->path[0] == '/' && m->path[1] != '/' && !m->is_stuck;
+	return m->id.inode && !is_shared_memory(m->path) && m->path[0] == '/' &&
+	       m->path[1] != '/' && !m->is_stuck;
 }
 
 /* Another way to a file that is not read yet. */

@@ -181,6 +181,40 @@ perl_is_held_to_truth() {
 	[ "$(grep 'rb::m_short (short.rb);' out | weight)" -gt 20 ] || fail "$(tail -3 out)"
 }
 
+# no_function PREFIX LOOP - no stack has a function without its loop, and the report has the reason
+no_function() {
+	ebprec report --folded -i x.data >folded 2>err
+	same '' "$(grep "$1" folded | grep -v "$2" | head -3)"
+	contains "$(cat err)" "its native stack breaks off before the interpreter, so the code may be compiled"
+}
+
+@test "code that opcache.jit or YJIT compiled has no functions but a reason, and those of opcache.jit's map" {
+	cat >shares.php <<-'END'
+		<?php
+		function m_small($x) { return ($x * 7 + 3) % 1001; }
+		function m_calls(int $n) { for ($s = 0, $i = 0; $i < $n; $i++) $s += m_small($i); return $s; }
+		function m_loops(int $n) { for ($s = 0, $i = 0; $i < $n; $i++) $s += $i % 7; return $s; }
+		do { m_calls(20000); m_loops(60000); } while (getrusage()['ru_utime.tv_usec'] < 700000);
+	END
+	jit=(php8.2 -d opcache.enable_cli=1 -d opcache.file_update_protection=0 -d opcache.jit_buffer_size=64M)
+	for how in tracing function; do
+		ebprec record -q -F 499 -o x.data -- "${jit[@]}" -d opcache.jit=$how shares.php
+		no_function php:: execute_ex
+		contains "$(cat err)" " samples in PHP code lack functions of it: "
+	done
+	ebprec record -q -F 499 -o x.data -- "${jit[@]}" -d opcache.jit=tracing -d opcache.jit_debug=0x10 shares.php
+	ebprec report -q --folded -i x.data >folded
+	[ "$(grep -c 'TRACE-[0-9]*.m_loops' folded)" -gt 0 ] || fail "$(tail -3 folded)"
+	cat >shares.rb <<-'END'
+		def m_small(x) = (x * 7 + 3) % 1001
+		def m_calls(n) = n.times { |i| m_small(i) }
+		m_calls(20000) while Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) < 0.7
+	END
+	ebprec record -q -F 499 -o x.data -- ruby3.1 --yjit --disable-gems shares.rb
+	no_function rb:: rb_vm_exec
+	contains "$(cat err)" " samples in Ruby code lack functions of it: "
+}
+
 # mutated FORM COMMAND.. - a recording of a program that runs meanwhile, while each offset and address of its interpreter is wrong for moments
 mutated() {
 	form=$1

@@ -138,6 +138,39 @@ static void stacks_are_joined_entry_by_entry(void **state)
 	}
 }
 
+/* Code of Ruby's and PHP's compilers has no native frame of the loop, and stores no instruction in its frame. */
+static void frames_are_not_joined_where_code_may_be_compiled(void **state)
+{
+	static const enum runtime_kind kinds[] = { RUNTIME_RUBY, RUNTIME_PHP };
+	__u64 user[] = { native_of('N'), native_of('N') }, words[32], out[SPLICE_FRAMES_MAX];
+	struct splice_stack s = { .user = user, .user_count = 2, .words = words };
+	struct runtime_desc compiled = desc;
+	size_t count;
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+		compiled.kind = kinds[i];
+		s.word_count = put_words("12|", RUNTIME_COMPLETE, words);
+		assert_int_equal(splice_frames(&s, &compiled, out, &count), RUNTIME_COMPILED);
+		assert_int_equal(count, 2);
+		s.word_count = put_words("1", RUNTIME_UNKNOWN, words);
+		assert_int_equal(splice_frames(&s, &compiled, out, &count), RUNTIME_COMPILED);
+		s.word_count = put_words("", RUNTIME_NO_THREAD, words);
+		assert_int_equal(splice_frames(&s, &compiled, out, &count), RUNTIME_COMPLETE);
+		/* The loop is there: what breaks off is behind it. */
+		user[0] = native_of('E');
+		s.word_count = put_words("12|", RUNTIME_COMPLETE, words);
+		assert_int_equal(splice_frames(&s, &compiled, out, &count), RUNTIME_COMPLETE);
+		assert_int_equal(count, 4);
+		user[0] = native_of('N');
+		/* The table of the file is not there yet. */
+		s.ends_in_file = true;
+		assert_int_equal(splice_frames(&s, &compiled, out, &count), RUNTIME_COMPLETE);
+		assert_int_equal(count, 4);
+		s.ends_in_file = false;
+	}
+}
+
 /* As of Ruby, whose loop E is called by C: one entry, before whose innermost part the frames stand. */
 static void a_loop_and_the_function_that_calls_it_are_one_entry(void **state)
 {
@@ -348,6 +381,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(stacks_are_joined_entry_by_entry),
+		cmocka_unit_test(frames_are_not_joined_where_code_may_be_compiled),
 		cmocka_unit_test(a_loop_and_the_function_that_calls_it_are_one_entry),
 		cmocka_unit_test(entries_of_perl_are_those_of_its_main_program_and_of_calls_from_c),
 		cmocka_unit_test(the_loop_behind_its_frames_is_an_address_to_return_to),

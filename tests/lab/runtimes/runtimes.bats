@@ -215,6 +215,47 @@ no_function() {
 	contains "$(cat err)" " samples in Ruby code lack functions of it: "
 }
 
+# pod ARGS.. - podman with a store of its own
+pod() {
+	podman --runtime runc --storage-driver overlay --root "$PWD/store" --runroot "$PWD/run" --cgroup-manager cgroupfs \
+		--events-backend file "$@"
+}
+
+@test "Ruby and PHP in containers with their own files have their functions" {
+	mkdir -p tree/opt tree/tmp tree/usr/lib/x86_64-linux-gnu
+	# Files of their own below other names: what the host has below its names is nothing to them.
+	cp "$(command -v ruby3.1)" tree/opt/ruby31
+	cp "$(command -v php8.2)" tree/opt/php82
+	cp -r /usr/lib/x86_64-linux-gnu/ruby tree/usr/lib/x86_64-linux-gnu/
+	ldd tree/opt/ruby31 tree/opt/php82 | grep -o '/lib[^ ]*' | sort -u | while read -r file; do
+		mkdir -p "tree${file%/*}" && cp -L "$file" "tree$file"
+	done
+	cat >tree/opt/spin.rb <<-'END'
+		def m_inner = 1000.times { |i| i * 3 }
+		def m_outer = m_inner
+		m_outer while Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID) < 1
+	END
+	cat >tree/opt/spin.php <<-'END'
+		<?php
+		function m_inner() { for ($i = 0; $i < 1000; $i++) $s = $i * 3; }
+		function m_outer() { m_inner(); }
+		do m_outer(); while (getrusage()['ru_utime.tv_usec'] < 900000);
+	END
+	tar -C tree -cf - . | pod import -q - ebprec-test:runtimes >/dev/null
+	for command in 'ruby31 --disable-gems /opt/spin.rb' 'php82 -n /opt/spin.php'; do
+		ebprec record -q -a -F 499 -o x.data 3>&- &
+		recorder=$!
+		# shellcheck disable=SC2086 # words
+		pod run --rm --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none --name spins ebprec-test:runtimes /opt/$command
+		kill -INT $recorder
+		wait $recorder
+		ebprec report --folded --container '^spins$' -i x.data >"out.${command%% *}" 2>>err
+	done
+	pod rmi -f ebprec-test:runtimes >/dev/null
+	[ "$(grep 'rb::m_outer (spin.rb);rb::m_inner (spin.rb);' out.ruby31 | weight)" -gt 300 ] || fail "$(cat err; tail -3 out.ruby31)"
+	[ "$(grep 'php::m_outer (spin.php);php::m_inner (spin.php)' out.php82 | weight)" -gt 300 ] || fail "$(tail -3 out.php82)"
+}
+
 # mutated FORM COMMAND.. - a recording of a program that runs meanwhile, while each offset and address of its interpreter is wrong for moments
 mutated() {
 	form=$1

@@ -181,6 +181,9 @@ $(O)/sysroot/.complete: scripts/sysroot scripts/deps
 	@scripts/deps --check cross
 	$(call show_step,SYSROOT,$(@D))scripts/sysroot $(ARCH) $(@D)
 
+# GCC's thread sanitizer does not follow fences, and reports each; this one orders writes for the BPF programs alone.
+$(O)/record/unwind/process_maps.o: EB_CFLAGS += $(if $(filter thread,$(SAN)),$(call takes,-Wno-tsan))
+
 # Recorder objects may include any skeleton.
 $(call obj,$(SRCS_record)): | $(call have,build-record) $(SKELS)
 

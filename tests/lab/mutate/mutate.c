@@ -76,7 +76,7 @@ static int count_stacks(struct ebprec *e, const struct ebprec_query *query)
 		if (!err)
 			err = ebprec_get_group(s, stack.group, &group);
 	}
-	if (err == -ENOENT)
+	if (s && err == -ENOENT)
 		err = build_tree(s, EBPREC_BOTTOM_UP);
 	if (!err)
 		err = build_tree(s, EBPREC_BY_GROUP);

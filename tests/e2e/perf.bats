@@ -176,3 +176,11 @@ report() {
 	same "$(cat want)" "$(cat got)"
 	same "$(cat want.err)" "$(cat got.err)"
 }
+
+@test "diff --json names the events of both sides, whose files are closed by then" {
+	perf record -q -o a.data -e page-faults -- ls / >/dev/null 2>&1
+	perf record -q -o b.data -e cpu-clock -- ls -R /usr/include >/dev/null 2>&1
+	# The C library overwrites memory that is freed.
+	MALLOC_PERTURB_=165 ebprec diff -q --json a.data b.data >json
+	same "page-faults cpu-clock" "$(jq -r '"\(.before.event) \(.after.event)"' json)"
+}

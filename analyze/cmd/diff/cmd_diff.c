@@ -114,6 +114,7 @@ struct diff {
 	struct command_run runs[DIFF_SIDES];
 	struct diff_text text;
 	struct diff_sides read;
+	char *events[DIFF_SIDES]; /* their names, which end with the captures; NULL: waits */
 	const char *weight_name;
 	diff_rows_fn use; /* in place of printing; NULL: print */
 	void *use_arg;
@@ -163,6 +164,18 @@ static void hint_compute(const struct option_list *comms)
 					"costs before and after, by themselves (--normalize BY: of what)");
 }
 
+/* The capture is closed when its side is shown. */
+static int keep_event(struct diff *d, int side)
+{
+	struct diff_text_side *s = &d->text.sides[side];
+
+	if (!s->event)
+		return 0;
+	d->events[side] = strdup(s->event);
+	s->event = d->events[side];
+	return s->event ? 0 : -ENOMEM;
+}
+
 static int make_side(struct diff *d, int side, const char *path, struct report *r, struct picked *p)
 {
 	struct pick_options pick = d->opts->pick;
@@ -206,8 +219,10 @@ static int make_side(struct diff *d, int side, const char *path, struct report *
 	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(-err));
 	diff_sides_find_times(&d->read, side, r, &p->query, &blocks, &d->text.sides[side]);
-	if (d->find_basis && !filter_has_window(&p->filter) &&
-	    command_run_read(r->capture, &d->runs[side]))
+	err = keep_event(d, side);
+	if (!err && d->find_basis && !filter_has_window(&p->filter))
+		err = command_run_read(r->capture, &d->runs[side]);
+	if (err)
 		return message_error("cannot compare '%s': %s", path, strerror(ENOMEM));
 	print_quality_losses(r, path);
 	if (!d->read.samples[side]) {
@@ -484,8 +499,10 @@ static int run(struct diff *d, char *const *words, double min_percent, double li
 				 : MESSAGE_OK;
 	else if (!status)
 		status = compare(d, min_percent, limit, words);
-	for (int side = 0; side < DIFF_SIDES; side++)
+	for (int side = 0; side < DIFF_SIDES; side++) {
 		command_run_done(&d->runs[side]);
+		free(d->events[side]);
+	}
 	renames_done(&d->renames);
 	diff_table_free(d->table);
 	string_table_free(d->texts);

@@ -30,6 +30,7 @@
 #define PERL_CODE_IN_C    0x8
 #define PERL_CODE_NAMED   0x8000
 #define PERL_CODE_LEXICAL 0x10000
+#define PERL_CODE_FLAGS   0xfffff
 #define PERL_KEY_HEAD     8
 #define PERL_KEY_FLAGS    7
 #define PERL_KEY_UTF8     1
@@ -107,7 +108,8 @@ __attribute__((noinline)) int runtime_perl_file(__u64 addr)
 	}
 	runtime_set_text(&ev->file, count, 1);
 	ev->file.is_utf8 = 1;
-	return n == sizeof(ev->file_text) || !RUNTIME_READ_TEXT(addr, count, ev->file_text, 1);
+	return n == sizeof(ev->file_text) || (addr && !count) ||
+	       !RUNTIME_READ_TEXT(addr, count, ev->file_text, 1);
 }
 
 /* The body of the value at addr; 0: its flags are not these. */
@@ -175,8 +177,11 @@ __attribute__((noinline)) int runtime_perl_sub(__u64 body, __u64 name, __u32 fla
 		return 1;
 	s->text_at = 0;
 	if (flags & PERL_CODE_NAMED) {
-		if (!(flags & PERL_CODE_LEXICAL))
+		if (!(flags & PERL_CODE_LEXICAL)) {
 			s->text_at = runtime_word(body + d->perl.code_stash);
+			if (!s->text_at)
+				return 1;
+		}
 		return runtime_perl_key(name, LISTED_NAME);
 	}
 	glob = perl_body(name, PERL_TYPE, PERL_GLOB);
@@ -184,7 +189,7 @@ __attribute__((noinline)) int runtime_perl_sub(__u64 body, __u64 name, __u32 fla
 		return 1;
 	glob = perl_glob(d, name, glob);
 	s->text_at = runtime_word(glob + d->perl.glob_stash);
-	return runtime_perl_key(runtime_word(glob + d->perl.glob_name), LISTED_NAME);
+	return !s->text_at || runtime_perl_key(runtime_word(glob + d->perl.glob_name), LISTED_NAME);
 }
 
 /* Sends the names of a frame's code as number id.  1: they cannot be read, or there was no room. */
@@ -235,6 +240,8 @@ __attribute__((noinline)) int runtime_perl_put(__u32 kind, __u64 flags)
 		line = RUNTIME_FIELD(s->code, __u32, d->perl.statement_line);
 		file = RUNTIME_FIELD(s->code, __u64, d->perl.statement_file);
 		fresh.sum = RUNTIME_FIELD(s->code, __u32, d->perl.statement_number);
+		if (!file)
+			return 1;
 	}
 	if (kind == RUNTIME_PERL_SUB) {
 		body = perl_body(s->found_at, PERL_TYPE,
@@ -243,6 +250,8 @@ __attribute__((noinline)) int runtime_perl_put(__u32 kind, __u64 flags)
 		if (!body)
 			return 1;
 		code_flags = perl_number(body + d->perl.code_flags);
+		if (code_flags & ~PERL_CODE_FLAGS)
+			return 1;
 		if (code_flags & PERL_CODE_IN_C) /* which compares for a sort */
 			return 0;
 		name = runtime_word(body + d->perl.code_name);

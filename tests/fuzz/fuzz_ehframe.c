@@ -46,7 +46,7 @@ static int see_some(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 {
 	uint64_t *next = ctx;
 
-	if (pc < *next || rule->cfa > UNWIND_CFA_END)
+	if (pc < *next)
 		abort();
 	*next = pc + 1;
 	return 0;
@@ -70,7 +70,7 @@ static void one_section(const uint8_t *data, size_t size_bytes)
 	};
 	if (!eh_frame_open(&section, &frame, NULL)) {
 		(void)eh_frame_ranges(frame, see_range, &last);
-		(void)eh_frame_rows_at(frame, (const uint64_t[]){ 0x1000, last }, 2, see_some,
+		(void)eh_frame_rows_at(frame, (const uint64_t[]){ last / 2, last }, 2, see_some,
 				       &some);
 		eh_frame_close(frame);
 	}

@@ -44,8 +44,6 @@ static void give_up_unwritten(struct recording *r)
 		return;
 	/* Where there is no room for the records of these losses there may be for the account, which counts them. */
 	(void)sink_give_up(&r->emit, clock_ns(CLOCK_MONOTONIC));
-	if (r->emit.gave_up)
-		note(&r->notes, NOTE_STORED, "%s: what came in then is lost", r->notes.failure);
 }
 
 /* The first failure is what ends the recording; what could not be written after it is lost as well. */
@@ -100,10 +98,15 @@ static int finish_file(struct recording *r)
 
 	if (r->window)
 		return recording_finish_files(r);
+	/* Once: what failed may fail again while the recording stops. */
+	if (r->emit.gave_up)
+		note(&r->notes, NOTE_STORED, "%s: what came in then is lost", r->notes.failure);
 	recording_count(r);
 	meta_account(&meta, &r->emit.account, &end);
 	err = writer_object(r->writer, EBX_META, EBX_META_ACCOUNT, meta.data, meta.size_bytes);
 	outbuf_done(&meta);
+	if (!err)
+		err = recording_write_notes(r);
 	build_ids.data = build_id_list_section(r->buildids.named, &build_ids.size_bytes);
 	if (!err)
 		err = writer_finish(r->writer, &build_ids, build_ids.size_bytes ? 1 : 0);

@@ -375,7 +375,7 @@ static int write_symbols(struct recording *r)
 	return err;
 }
 
-static int write_notes(struct recording *r)
+int recording_write_notes(struct recording *r)
 {
 	struct notes *n = &r->notes;
 	int err = 0;
@@ -427,7 +427,7 @@ int recording_flush(struct recording *r)
 		err = runtimes_flush(r->runtimes, r->writer, r->end_reason != NULL);
 	recording_look_at_cpus(r, true);
 	if (!err)
-		err = write_notes(r);
+		err = recording_write_notes(r);
 	return err ? err : recording_keep(r);
 }
 

@@ -160,6 +160,8 @@ int recording_instrument_result(struct recording *r, const struct instrument *in
 /* For instruments: what came in while one of them is busy. */
 int recording_meanwhile(void *recording);
 int recording_flush(struct recording *r);
+/* Writes the notes since the last call. */
+int recording_write_notes(struct recording *r);
 /* One more ring of the side-band.  errno of epoll_ctl(). */
 int recording_watch_side(struct recording *r, size_t ring);
 /*

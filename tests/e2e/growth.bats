@@ -98,6 +98,7 @@ rows_of_processes() {
 	} | gen_tables x.data
 }
 
+# bats test_tags=long
 @test "metrics: the rows below many processes are no product" {
 	is_linear rows_of_processes 400 metrics --no-sandbox --json -i x.data
 	is_linear rows_of_processes 400 metrics --no-sandbox --top 0 -i x.data
@@ -175,6 +176,7 @@ names_in_words() {
 	ebprec scrub -q --check /home/aaaa -i x.data -o y.data
 }
 
+# bats test_tags=long
 @test "scrub: a capture with more names than each text can be searched for is refused" {
 	# shellcheck disable=SC2046,SC2183 # numbers, each twice
 	{ printf -- '- container %064d name-%d\n' $(seq 16385 | sed p); echo '10 sample 7 7 0 1 u:0x1000'; } | gen_story x.data

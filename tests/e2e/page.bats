@@ -215,6 +215,7 @@ renamed_file() {
 	node "$BATS_TEST_DIRNAME/../lib/web/states.mjs" x.data x.html
 }
 
+# bats test_tags=long
 @test "random selections of a real recording have the numbers of ebprec report" {
 	need_node
 	need_bpf

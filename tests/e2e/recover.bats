@@ -170,6 +170,7 @@ state() {
 	head -c "$(stat -c %s part)" all | cmp - part
 }
 
+# bats test_tags=long
 @test "perf record that was killed: its samples go into a new file" {
 	need_root
 	for option in "" -z; do

@@ -111,6 +111,7 @@ net() {
 	pick_fields 1 "$2" $(($3 + 1)) <"$1.net"
 }
 
+# bats test_tags=long
 @test "interfaces: bytes and packets are those of /proc/net/dev" {
 	while read -r device; do
 		for pair in 1:rx_bytes 2:rx_packets 3:rx_errors 4:rx_drops 9:tx_bytes 10:tx_packets 11:tx_errors 12:tx_drops; do

@@ -131,6 +131,7 @@ listen_to() {
 	grep -qx '  state *finished' info.txt
 }
 
+# bats test_tags=long
 @test "each file of --rotate has the calls of its time, a flight recorder those of its last second" {
 	make_calls
 	cat >slowly <<-'END'

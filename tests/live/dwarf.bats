@@ -110,6 +110,7 @@ chains() {
 		fail "$(cat gone)"
 }
 
+# bats test_tags=long
 @test "waits of a program without frame pointers have their stacks, and so have those that wake it" {
 	cat >nap.c <<-'END'
 		#include <unistd.h>

@@ -35,6 +35,7 @@ setup() {
 	perf report -D -i r.data 2>/dev/null | grep -q PERF_RECORD_LOST
 }
 
+# bats test_tags=long
 @test "a recorder that crashes leaves what it flushed" {
 	ebprec-record -a -F 997 -q -o r.data 2>/dev/null 3>&- &
 	pid=$!
@@ -95,6 +96,7 @@ stubborn=$BATS_TEST_DIRNAME/stubborn.pl
 	! kill -0 "$(cat pid)" 2>/dev/null || fail "it still runs"
 }
 
+# bats test_tags=long
 @test "Ctrl-C while a command is waited for leaves a complete capture" {
 	ebprec-record -a -d 1 -q -o r.data perl "$stubborn" 2>err 3>&- &
 	pid=$!
@@ -117,6 +119,7 @@ stubborn=$BATS_TEST_DIRNAME/stubborn.pl
 	[ ! -e r.data ]
 }
 
+# bats test_tags=long
 @test "a working directory that is removed does not matter" {
 	mkdir gone
 	# shellcheck disable=SC2016 # for the inner shell

@@ -63,12 +63,14 @@ compare() {
 	compare "$BATS_FILE_TMPDIR/p.data"
 }
 
+# bats test_tags=long
 @test "folded stacks of perf record -g -z are perf script's" {
 	export -f load_
 	record p.data -g -z -- bash -c load_
 	compare p.data
 }
 
+# bats test_tags=long
 @test "folded stacks of a file from a pipe are perf script's" {
 	export -f load_
 	perf record -q -g -F 997 -e cpu-clock --buildid-mmap -o - -- bash -c 'load_ >&2' 2>err >p.pipe
@@ -83,6 +85,7 @@ compare() {
 	[ -s by-name ]
 }
 
+# bats test_tags=long
 @test "a name of the file is not enough: another build of it gives no names" {
 	cp "$BUILD/tests/live/shares" ./prog
 	export HOME=$PWD # perf keeps copies below, which have the names

@@ -22,6 +22,7 @@ hot() {
 	stacks_match 'hotInner|Hot\.(inner|main)|;JS:' 34 21 "$1" <out || fail "$(cat err; sort -k2 -n out | tail -5)"
 }
 
+# bats test_tags=long
 @test "node's functions have names when its map is gone before the report" {
 	command -v node >/dev/null || skip "needs node"
 	# shellcheck disable=SC2016 # for the inner shell
@@ -31,6 +32,7 @@ hot() {
 	contains "$(ebprec info --objects x.data)" "perf-"
 }
 
+# bats test_tags=long
 @test "node's functions have names in a pid and mount namespace with a /tmp of its own" {
 	command -v node >/dev/null || skip "needs node"
 	# In a chroot / is no mount point, and cannot be made private: what is mounted is taken away again.
@@ -45,6 +47,7 @@ hot() {
 	[ -z "$(ls /tmp/perf-1.map /tmp/perf-2.map 2>/dev/null)" ]
 }
 
+# bats test_tags=long
 @test "node's functions have names by a jitdump in a chroot of its own" {
 	command -v node >/dev/null || skip "needs node"
 	mkdir -p root/tmp root/work
@@ -139,6 +142,7 @@ leaves() {
 	done
 }
 
+# bats test_tags=long
 @test "a jitdump is read by the helper for files of other users, not by the recorder" {
 	chmod a+rx "$BATS_RUN_TMPDIR" "$BATS_RUN_TMPDIR"/test .
 	head -c 5000 /dev/urandom >jit-1.dump

@@ -60,6 +60,7 @@ lines_of() {
 	done
 }
 
+# bats test_tags=long
 @test "each file of --rotate has the lines of its time, a flight recorder those of its last second" {
 	cat >write_slowly <<-'END'
 		#!/bin/bash

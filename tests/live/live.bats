@@ -50,6 +50,7 @@ setup() {
 		select(.comm == "livecalls").count) | add' out.json)"
 }
 
+# bats test_tags=long
 @test "a reader that goes away ends ebprec live" {
 	out=$(timeout 60 ebprec live counters --interval 0.2 2>err | head -1)
 	contains "$out" "CPUs"

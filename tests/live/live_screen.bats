@@ -217,6 +217,7 @@ has_modes() {
 	jq -e '.all > 0 and (.rows | map(.program) == ["known"])' json || fail "$(cat json)"
 }
 
+# bats test_tags=long
 @test "-K and -U leave out samples of a mode, of rows, sums and header alike" {
 	spins known
 	dd if=/dev/zero of=/dev/null bs=1M 3>&- 2>dd.err &

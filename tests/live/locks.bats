@@ -60,6 +60,7 @@ locks="global inheriting library heap stack thread file anonymous"
 	same "$(ebprec metrics futexes -i l.data --by symbol | grep -c '^liblocked.so: pool+0x28 ')" 1
 }
 
+# bats test_tags=long
 @test "locks: the time for which a thread held a lock is what the thread measured itself" {
 	for name in $locks; do
 		read -r _ _ rounds first least most second second_least second_most < <(grep "^$name " truth)
@@ -136,6 +137,7 @@ locks="global inheriting library heap stack thread file anonymous"
 	grep -E "^$(printf '0x%x' $((shared + 12))) .* 0 +- +- +0 +0 *\$" holders || fail "$(cat holders)"
 }
 
+# bats test_tags=long
 @test "locks: a row of a process has the comm of its first thread, whichever thread waited or woke" {
 	ebprec record -q --with locks -o named.data -- waits ./faulted >counts
 	pid=$(pick_fields 1 thread 2 <counts | head -n 1)

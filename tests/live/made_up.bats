@@ -17,6 +17,7 @@ run_it() {
 	grep 'execute_ex\|rb_vm_exec\|Perl_runops_standard' out >loop || fail "no sample is in the loop: $1, $2: $(tail -3 out)"
 }
 
+# bats test_tags=long
 @test "frames of a made-up Ruby are those that it has" {
 	run_it ruby3.1 none
 	[ "$(grep -cF ';rb::<main> (made_up.rb);rb::outer (made_up.rb);' loop)" -gt 0 ] || fail "$(cat loop err)"
@@ -31,6 +32,7 @@ run_it() {
 		fail "$(ebprec report -q --sort sym,srcline -i x.data)"
 }
 
+# bats test_tags=long
 @test "frames where memory begins and ends are read, and nothing beside it" {
 	run_it ruby3.1 edges
 	[ "$(grep -cF ';rb::<main> (made_up.rb);rb::outer (made_up.rb);' loop)" -gt 0 ] || fail "$(cat loop err)"
@@ -38,7 +40,6 @@ run_it() {
 	[ "$(grep -cF ';php::{main} (made_up.php);php::outer (made_up.php);' loop)" -gt 0 ] || fail "$(cat loop err)"
 }
 
-# bats test_tags=long
 @test "frames of a made-up Perl are those that it has, with their lines" {
 	run_it perl5.36 none
 	[ "$(grep -cF ';perl::(main) (made_up.pl);perl::Made::outer (made_up.pl);' loop)" -gt 0 ] || fail "$(cat loop err)"
@@ -47,6 +48,7 @@ run_it() {
 		fail "$(ebprec report -q --sort sym,srcline -i x.data)"
 }
 
+# bats test_tags=long
 @test "with any fault frames have a reason, and no name that is not theirs" {
 	for fault in "text type" "text size" "text place" "code type" "body place" "instruction" "frame flags" "environment place" \
 		"stack" "frame place" "state place" "line" "name" "depth"; do

@@ -199,6 +199,7 @@ tests/counted dur=0 ns: arg1=7'
 $once" "$(marks_of x.data)"
 }
 
+# bats test_tags=long
 @test "where uprobes are perf events, marks, functions and USDT probes are the same" {
 	at=usdt:$(command -v probes):tests
 	before_uprobe_links ebprec record -q --mark "$at:twice" --mark "$at:counted" --mark uprobe:libc.so.6:getpriority -o x.data -- probes 2

@@ -74,6 +74,7 @@ not_named() {
 	contains "$(cat err)" "app"
 }
 
+# bats test_tags=long
 @test "a file of one layer has its names when the process is chrooted into the overlay" {
 	cp lower low/bin/app
 	cp upper up/other
@@ -161,6 +162,7 @@ two_layers() {
 	named upper
 }
 
+# bats test_tags=long
 @test "a program in a chroot has its names, also when it enters it after the start" {
 	cp upper low/bin/app
 	ebprec record -q -F 499 -o x.data -- chroot low /bin/app

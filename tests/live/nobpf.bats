@@ -118,6 +118,7 @@ shares_are_right() {
 	shares_are_right closed/open/x.data lean
 }
 
+# bats test_tags=long
 @test "threads from before and threads that start later are recorded" {
 	cat >spin.c <<-'EOF'
 		#include <pthread.h>
@@ -292,6 +293,7 @@ has_many() {
 		grep -v '^sh;\|^true;\|^ebprec-record;\|^:-1;.*;do_exit;' || true)"
 }
 
+# bats test_tags=long
 @test "root without BPF records all processes" {
 	# A place for all: on a busy machine the recorder may get no CPU for as long.
 	ebprec record -q --no-bpf -a -m 64M -F 997 -o x.data ./lean 1 >printed
@@ -318,6 +320,7 @@ has_many() {
 	perf sched timehist -i x.data 2>/dev/null | grep -q 'pingpong\['
 }
 
+# bats test_tags=long
 @test "a kernel without BTF is noted, and the recording goes on" {
 	hiding /sys/kernel/btf ebprec-record -q -F 997 -o x.data -- ./lean 1 >printed 2>err
 	contains "$(cat err)" "no BTF: cannot read '/sys/kernel/btf/vmlinux': No such file or directory"

@@ -22,6 +22,7 @@ setup() {
 	END
 }
 
+# bats test_tags=long
 @test "node: functions have their shares of samples, and no other names" {
 	# The first recording may read the program from the disk while it is sampled; it takes hundreds of milliseconds.
 	ebprec record -q -o first.data -- node -e 'const end = Date.now() + 500; while (Date.now() < end);'
@@ -66,6 +67,7 @@ setup() {
 	same '' "$(grep 'lines.js:' got || true)"
 }
 
+# bats test_tags=long
 @test "node: waits have the functions that waited" {
 	ebprec record -q -o x.data -- node shares.js
 	ebprec report -q --off-cpu --folded -i x.data >out
@@ -73,6 +75,7 @@ setup() {
 	same '' "$(grep 'js::sleepy' out | grep 'js::more\|js::less' || true)"
 }
 
+# bats test_tags=long
 @test "node: with a map of its own its functions have one name each" {
 	ebprec record -q -F 499 -o x.data -- node --perf-basic-prof shares.js
 	ebprec report -q --folded -i x.data >out

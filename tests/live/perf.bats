@@ -202,6 +202,7 @@ record_probes() {
 	perf record -q -o probes.data -e '{probe_private_tool:*}' "$1/private_tool-9"
 }
 
+# bats test_tags=long
 @test "scrub: names of probes do not have those of hidden programs and functions" {
 	[ -w /sys/kernel/tracing/uprobe_events ] || [ -w /sys/kernel/debug/tracing/uprobe_events ] ||
 		skip "no probes can be set here"

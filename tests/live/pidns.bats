@@ -189,6 +189,7 @@ all_complete() {
 	all_complete y.data shares 30
 }
 
+# bats test_tags=long
 @test "inside a pid namespace: tables have its ids, and one row for all foreign processes" {
 	cd "$BATS_TEST_TMPDIR" || return
 	inside sh -c 'shares 60 >/dev/null & echo $! >id; ebprec record -q -a --with runq,syscalls,exits -o x.data -- sleep 1; kill $! || :' 3>&- 2>err

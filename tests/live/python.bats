@@ -318,6 +318,7 @@ depths() {
 	done
 }
 
+# bats test_tags=long
 @test "a line is that of the code, a file its path" {
 	need_python
 	python=${list%%$'\n'*}
@@ -350,6 +351,7 @@ python_frames() {
 	sed -n 's/^[[:space:]]*[0-9a-f]* \(.*\) (\[python\])$/\1/p' | sort | uniq -c
 }
 
+# bats test_tags=long
 @test "perf prints the names of Python functions that export --to perf-cache has written" {
 	need_perf
 	need_python
@@ -411,6 +413,7 @@ python_frames() {
 	[ -n "$found" ] || skip "needs a CPython with subinterpreters, of 3.8 to 3.13"
 }
 
+# bats test_tags=long
 @test "children after a fork and after an exec have frames" {
 	need_python
 	python=${list%%$'\n'*}
@@ -471,6 +474,7 @@ python_frames() {
 	contains "$(cat err)" " samples in Python code lack functions of it: the interpreter is not one that the recorder understands (CPython 3.8 to 3.13, with the GIL, is)"
 }
 
+# bats test_tags=long
 @test "--waits: a wait of a Python program is in the function of it that waits" {
 	need_python
 	cat >waits.py <<-'END'
@@ -562,6 +566,7 @@ spin(time.monotonic() + 2.5)'
 	done
 }
 
+# bats test_tags=long
 @test "scrub hides scripts below /home, and keeps functions of them, their lines, and of the programs they start" {
 	need_python
 	python=${list%%$'\n'*}

@@ -116,6 +116,7 @@ node_cure="node: run it with --perf-basic-prof --interpreted-frames-native-stack
 	[[ $text != *java* && $text != *node:* ]] || fail "$text"
 }
 
+# bats test_tags=long
 @test "python -X perf names its functions: there is no note about the interpreter" {
 	python=
 	for try in python3 ~/.pyenv/versions/3.1[2-9]*/bin/python3; do

@@ -352,6 +352,7 @@ calls() {
 	same 'ebprec-record stderr' "$(echo *)"
 }
 
+# bats test_tags=long
 @test "a missing part of the machine is noted, and the rest is recorded" {
 	# With the right to mount, the recorder does not need tracefs to be mounted.
 	hiding /sys/kernel/tracing ebprec-record -q -a -o y.data -- sleep 0.3
@@ -402,6 +403,7 @@ calls() {
 	! grep "in place of" <<<"$output" || fail "$output"
 }
 
+# bats test_tags=long
 @test "on a terminal the last line is the command to go on with; not with -q, and not in a file" {
 	local command
 	for name in x.data "x y.data"; do

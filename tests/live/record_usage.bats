@@ -45,6 +45,7 @@ finished() {
 	same "ebprec: cannot run './script': No such file or directory (the interpreter that it names does not exist)" "$output"
 }
 
+# bats test_tags=long
 @test "a command sees no file of the recorder's beside the captures" {
 	mkdir empty
 	cd empty

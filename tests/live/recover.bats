@@ -67,6 +67,7 @@ KILLS=${EBPREC_KILLS:-3}
 	done
 }
 
+# bats test_tags=long
 @test "a recording that runs is not recovered, and reads as it is" {
 	ebprec-record -a -F 997 -q -o k.data 3>&- &
 	pid=$!

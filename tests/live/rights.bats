@@ -111,6 +111,7 @@ has() {
 	contains "$(cat err)" "Permission denied (CAP_SYS_ADMIN is missing, which uprobes take; --without mark does without), skipping"
 }
 
+# bats test_tags=long
 @test "marks need no more rights than BPF where the kernel links uprobes" {
 	need_uprobe_links
 	cp "$(command -v ebprec)" "$(command -v marker)" "$BUILD/ebprec-record" .
@@ -391,6 +392,7 @@ spin() {
 	done
 }
 
+# bats test_tags=long
 @test "with file capabilities a user records the machine, and the command gets no capability" {
 	mkdir -m 777 out
 	cp "$(command -v ebprec)" "$(command -v ebprec-record)" .

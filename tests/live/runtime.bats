@@ -38,6 +38,7 @@ ran() {
 	[ ! -s others ] || fail "truth, perf: $(cat others)"
 }
 
+# bats test_tags=long
 @test "perf sched latency has the run time of each thread, from its first turn to its end" {
 	for options in -a ""; do
 		# shellcheck disable=SC2086 # maybe no word

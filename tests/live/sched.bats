@@ -75,6 +75,7 @@ json() {
 	ebprec sched --json --time "$time,$time" w.data 2>/dev/null | grep -q '"elapsed_ns": 0,'
 }
 
+# bats test_tags=long
 @test "a recorded command: only its threads are in the table, and their times are right" {
 	stolen_ms=$(stolen_ms)
 	ebprec record -q -o p.data -- waits cold2 >truth2
@@ -174,6 +175,7 @@ row() {
 	contains "$output" "--waits has no '--wall'"
 }
 
+# bats test_tags=long
 @test "a wait that lasts until the recording ends is in the report, with its time" {
 	ebprec record -q -d 1 -o long.data -- sh -c 'sleep 30; true'
 	# The shell waits for sleep, and sleep for the time; nothing was recorded after the first milliseconds.

@@ -98,6 +98,7 @@ has_tenths() {
 	contains "$(cat x.data.err)" "left out, of other processes: "
 }
 
+# bats test_tags=long
 @test "unit: one that is made while it is recorded has all its programs but those of its first moments" {
 	select_as x.data --cgroup "/${unit%.service}.*" --unit nosuch
 	make_group "$unit"
@@ -145,6 +146,7 @@ has_tenths() {
 	same "comm chosen, renamed" "$(ebprec summary -q --json x.data | jq -r .capture.selected)"
 }
 
+# bats test_tags=long
 @test "container: it is known by the beginning of its id" {
 	id=$(head -c 32 /dev/urandom | od -An -tx1 | tr -d ' \n')
 	make_group "docker-$id.scope"

@@ -39,6 +39,7 @@ while message != b"STOPPING=1":
 	ebprec info x.data >facts
 }
 
+# bats test_tags=long
 @test "a manager that is not there costs a warning, not the recording" {
 	for socket in relative /nonexistent/socket "/$(printf '%0200d' 0)"; do
 		NOTIFY_SOCKET=$socket ebprec record -q -a -d 0.2 -o x.data 2>err

@@ -64,6 +64,7 @@ stands() {
 	same 0 "$(account room.data user_stacks tables no_room)"
 }
 
+# bats test_tags=long
 @test "with a ring of 64 KiB, lost events are counted" {
 	stands ./stand deep 200
 	stands ./stand deep 200
@@ -82,6 +83,7 @@ damage() {
 	perl "$TEST_LIB/damage_section.pl" "$1" "$2" "$off" "$size"
 }
 
+# bats test_tags=long
 @test "programs with a damaged .eh_frame are recorded, and every stack is accounted for" {
 	for how in noise ones lengths sections codes; do
 		cp stand "stand-$how"
@@ -136,6 +138,7 @@ finish() {
 	wait "$recorder" || true # 130 is for two signals
 }
 
+# bats test_tags=long
 @test "a table that is not ready yet: the stacks have the reason" {
 	local worker
 	command -v strace >/dev/null || skip "needs strace"

@@ -102,6 +102,7 @@ begins_right() {
 	[ -z "$bad" ] || fail "want: $want, not: $bad"
 }
 
+# bats test_tags=long
 @test "a recursion of 40 frames has all its callers" {
 	stand ./stand deep 40
 	agrees
@@ -156,6 +157,7 @@ begins_right() {
 	agrees
 }
 
+# bats test_tags=long
 @test "a static program has all its callers" {
 	stand ./stand-static deep 20
 	agrees
@@ -189,6 +191,7 @@ begins_right() {
 }
 
 # In the loop and in the function it calls the stack is known, in the stub it needs its own rule.
+# bats test_tags=long
 @test "a call stub has all its callers" {
 	local base at bytes addresses offset
 	stand ./lazy stub

@@ -431,7 +431,9 @@ install-library: library man
 	$(INSTALL) -D -m 644 $(O)/libebprec.pc $(DESTDIR)$(libdir)/pkgconfig/libebprec.pc; \
 	put 644 analyze/lib/ebprec.h include/ebprec.h; \
 	put 644 analyze/lib/ebprec.py share/ebprec/python/ebprec.py; \
-	for f in $(patsubst docs/man/%,$(O)/man/%,$(filter %.3,$(MAN))); do put 644 $$f share/man/man3/$${f##*/}; done
+	for f in $(patsubst docs/man/%,$(O)/man/%,$(filter %.3,$(MAN))); do put 644 $$f share/man/man3/$${f##*/}; done; \
+	echo '.so man3/libebprec.3' >$(O)/function.3; \
+	for f in $$(sed -n 's/^\t\t\(ebprec_.*\);/\1/p' analyze/lib/libebprec.map); do put 644 $(O)/function.3 share/man/man3/$$f.3; done
 
 tarball: $(call have,package)		## archives of the programs for any x86-64 Linux, in $(O)/tarball; the network once
 	+$(Q)scripts/package/tarball $(O)

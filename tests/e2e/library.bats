@@ -263,6 +263,15 @@ setup() {
 		"$(nm -D --defined-only "$ROOT/usr/lib/libebprec.so.0" | pick_fields 2 T 3 | sed 's/@.*//' | sort)"
 }
 
+@test "each function has a page, which is libebprec(3), and that has its declaration" {
+	nm -D --defined-only "$ROOT/usr/lib/libebprec.so.0" | pick_fields 2 T 3 | sed 's/@.*//' >functions
+	while read -r name; do
+		same ".so man3/libebprec.3" "$(cat "$ROOT/usr/share/man/man3/$name.3")"
+		sed -n '/^\.SH SYNOPSIS/,/^\.SH DESCRIPTION/p' "$ROOT/usr/share/man/man3/libebprec.3" | grep -q "[ *]$name(" || fail "$name is not in the synopsis"
+	done <functions
+	same "$(wc -l <functions)" "$(find "$ROOT/usr/share/man/man3" -name 'ebprec_*.3' | wc -l)"
+}
+
 @test "the library's interface is the committed one, and abidiff finds a change" {
 	abi=$BATS_TEST_DIRNAME/../../analyze/lib/libebprec.abi
 	abidw --headers-dir "$ROOT/usr/include" --drop-private-types --exported-interfaces-only --no-show-locs --no-corpus-path \

@@ -13,11 +13,13 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/text/escape.h"
 #include "record/cli.h"
 #include "record/recording/name_bundler.h"
+#include "record/recording/rotated_file.h"
 #include "record/doctor.h"
 #include "record/privsep/elf_reader.h"
 #include "record/process/file/deleted_files.h"
@@ -111,10 +113,53 @@ static void show_left_out(const struct account *a)
 		      (unsigned long long)a->left_out_switches);
 }
 
-static void show_summary(struct screen *s, const char *output, const struct account *a)
+/* The number of the first file that the recording left. */
+static unsigned first_file(const struct record_opts *opts, unsigned last_file)
+{
+	return opts->keep_files && last_file >= opts->keep_files ? last_file - opts->keep_files + 1
+								 : 0;
+}
+
+/* "1.68 MiB in 3 files, x.data to x.data.2"; what was removed, or is gone, is not among them. */
+static char *describe_files(const struct record_opts *opts, unsigned last_file,
+			    const struct account *a)
+{
+	char *first = NULL, *last = NULL, *path, *text = NULL;
+	unsigned count = 0;
+	uint64_t bytes = 0;
+	struct stat st;
+	int n;
+
+	for (uint64_t i = first_file(opts, last_file); opts->rotate && i <= last_file; i++) {
+		path = rotated_file_path(opts->output, (unsigned)i);
+		if (!path || stat(path, &st)) {
+			free(path);
+			continue;
+		}
+		bytes += (uint64_t)st.st_size;
+		if (count++)
+			free(last);
+		else
+			first = strdup(path);
+		last = path;
+	}
+	if (count > 1 && first)
+		n = asprintf(&text, "%.2f MiB in %u files, %s to %s", mib(bytes), count, first,
+			     last);
+	else
+		n = asprintf(&text, "%.2f MiB in %s", mib(a->file_bytes),
+			     last ? last : opts->output);
+	free(first);
+	free(last);
+	return n < 0 ? NULL : text;
+}
+
+static void show_summary(struct screen *s, const struct record_opts *opts, unsigned last_file,
+			 const struct account *a)
 {
 	char foreign[48] = "", switches[40] = "", marks[40] = "", failed[40] = "", samples[48] = "";
 	const uint64_t lost = account_lost(a);
+	char *files;
 
 	clear_status(s);
 	if (s->quiet && !lost && !a->failed_part_count)
@@ -134,10 +179,12 @@ static void show_summary(struct screen *s, const char *output, const struct acco
 		snprintf(failed, sizeof(failed), ", %llu part%s failed",
 			 (unsigned long long)a->failed_part_count,
 			 a->failed_part_count == 1 ? "" : "s");
-	print_message("%.1f s, %llu samples%s%s%s, %.2f MiB in %s, %llu lost%s%s, %.2f s of CPU",
+	files = describe_files(opts, last_file, a);
+	print_message("%.1f s, %llu samples%s%s%s, %s, %llu lost%s%s, %.2f s of CPU",
 		      seconds(a->duration_ns), (unsigned long long)a->sample_count, foreign,
-		      switches, marks, mib(a->file_bytes), output, (unsigned long long)lost,
+		      switches, marks, files ? files : opts->output, (unsigned long long)lost,
 		      samples, failed, seconds(a->own_user_ns + a->own_system_ns));
+	free(files);
 }
 
 /* For the person at the terminal; scripts know what they want next. */
@@ -262,7 +309,7 @@ static void prepare_bundle(struct name_bundler *b, const char *output, char **di
 		print_message("cannot bundle '%s': %s, skipping", output, strerror(-err));
 }
 
-static void bundle(struct name_bundler *b, struct deleted_files *gone, const char *output)
+static void copy_deleted(struct deleted_files *gone)
 {
 	deleted_files_copy(gone);
 	if (gone->missed_count)
@@ -274,8 +321,6 @@ static void bundle(struct name_bundler *b, struct deleted_files *gone, const cha
 			"%u files could not be held open: those of them that were deleted or replaced meanwhile have no names, skipping "
 			"(ulimit -n)",
 			gone->unheld_count);
-	if (name_bundler_run(b, gone->is_made))
-		print_message("'%s' is without names of its own, skipping", output);
 }
 
 /* Found out before the recording, which may be long.  False, after a message: the page cannot be written. */
@@ -358,14 +403,10 @@ static void prepare_followers(struct followers *f, const struct record_opts *opt
 }
 
 /* what: is added to each file that the recording leaves. */
-static void add_marks(struct name_bundler *b, const struct record_opts *opts, unsigned last_file,
-		      const char *what)
+static void add_to_each(struct name_bundler *b, const struct record_opts *opts, unsigned last_file,
+			bool has_dir, const char *what)
 {
-	unsigned first = opts->keep_files && last_file >= opts->keep_files
-				 ? last_file - opts->keep_files + 1
-				 : 0;
-
-	if (b->pid && name_bundler_run_each(b, first, last_file))
+	if (b->pid && name_bundler_run(b, first_file(opts, last_file), last_file, has_dir))
 		print_message("'%s'%s is without %s, skipping", opts->output,
 			      last_file ? ", or one of its files," : "", what);
 }
@@ -375,12 +416,14 @@ static void run_followers(struct followers *f, const struct record_opts *opts, u
 			  struct deleted_files *gone, bool failed)
 {
 	if (!failed) {
-		add_marks(&f->dbus, opts, last_file, "messages of D-Bus");
-		add_marks(&f->journal, opts, last_file, "lines of the journal");
+		add_to_each(&f->dbus, opts, last_file, true, "messages of D-Bus");
+		add_to_each(&f->journal, opts, last_file, true, "lines of the journal");
 	}
-	if (f->names.pid && !failed)
-		bundle(&f->names, gone, opts->output);
-	if (f->page.pid && name_bundler_run(&f->page, false))
+	if (f->names.pid && !failed) {
+		copy_deleted(gone);
+		add_to_each(&f->names, opts, last_file, gone->is_made, "names of its own");
+	}
+	if (f->page.pid && name_bundler_run(&f->page, 0, 0, false))
 		print_message("there is no page '%s', skipping", opts->html);
 }
 
@@ -488,7 +531,7 @@ int main(int argc, char **argv)
 	deleted_files_done(&gone);
 	followers_done(&followers);
 	if (account.round_count > 1)
-		show_summary(&screen, opts.output, &account);
+		show_summary(&screen, &opts, last_file, &account);
 	if (opts.selects && !screen.quiet && account.duration_ns)
 		show_left_out(&account);
 	if (account.round_count > 1 && opts.verbose)

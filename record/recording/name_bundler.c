@@ -33,7 +33,7 @@ enum { PATH_WORD = 4 };         /* of each job: ebprec COMMAND -q -i PATH */
 
 /* The request to a process that waits. */
 struct go {
-	unsigned first, last; /* of the files of a journal */
+	unsigned first, last; /* of the files of the recording */
 	unsigned with_dir;
 };
 
@@ -308,13 +308,14 @@ int name_bundler_fork_dbus(struct name_bundler *b, const char *path, const char 
 	return err;
 }
 
-static int run_with(struct name_bundler *b, const struct go *go)
+int name_bundler_run(struct name_bundler *b, unsigned first, unsigned last, bool has_dir)
 {
+	const struct go go = { .first = first, .last = last, .with_dir = has_dir };
 	int status;
 
 	/* A bus hears it in the form that people can type. */
-	if (b->listens ? dprintf(b->go_fd, "%u %u\n", go->first, go->last) < 0
-		       : write(b->go_fd, go, sizeof(*go)) != sizeof(*go))
+	if (b->listens ? dprintf(b->go_fd, "%u %u\n", first, last) < 0
+		       : write(b->go_fd, &go, sizeof(go)) != sizeof(go))
 		return -EIO;
 	while (waitpid(b->pid, &status, 0) < 0) {
 		if (errno != EINTR)
@@ -323,17 +324,6 @@ static int run_with(struct name_bundler *b, const struct go *go)
 	b->pid = 0;
 	close(b->go_fd);
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EIO;
-}
-
-int name_bundler_run(struct name_bundler *b, bool has_dir)
-{
-	return run_with(b, &(struct go){ .with_dir = has_dir });
-}
-
-int name_bundler_run_each(struct name_bundler *b, unsigned first, unsigned last)
-{
-	/* All words of a journal's are wanted. */
-	return run_with(b, &(struct go){ .first = first, .last = last, .with_dir = true });
 }
 
 void name_bundler_done(struct name_bundler *b)

@@ -43,13 +43,11 @@ int name_bundler_fork_journal(struct name_bundler *b, const char *path, const ch
  * why; -ETIMEDOUT.
  */
 int name_bundler_fork_dbus(struct name_bundler *b, const char *path, const char *bus);
-/* Has it run and waits for it.  -EIO: it failed and has printed why. */
-int name_bundler_run(struct name_bundler *b, bool has_dir);
 /*
- * The same for each file of a recording, rotated_file_path() of first to last, of a journal or a bus.  Files that were removed
- * are skipped.
+ * Has it run for each file of the recording, rotated_file_path() of first to last, and waits for it.  Files that were removed
+ * are skipped.  has_dir: a bundle's folder is there; of a journal or a bus, true.  -EIO: it failed and has printed why.
  */
-int name_bundler_run_each(struct name_bundler *b, unsigned first, unsigned last);
+int name_bundler_run(struct name_bundler *b, unsigned first, unsigned last, bool has_dir);
 /* A process that was not to run ends.  A zeroed struct is fine. */
 void name_bundler_done(struct name_bundler *b);
 

@@ -60,6 +60,26 @@ load_of_all_kinds() {
 	grep -q 'main;outer;inner' folded || fail "$(cat folded)"
 }
 
+# bats test_tags=long
+@test "record --bundle --rotate bundles each of the files that it leaves, and names the first and the last" {
+	local files last
+	cp "$(command -v shares)" ./mine
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record --bundle --rotate 1s,3 -F 997 -o x.data -- \
+		sh -c './mine 600 >/dev/null & for i in $(seq 300); do [ ! -e x.data.4 ] || break; sleep 0.1; done; kill $!' 2>err
+	rm mine
+	mapfile -t files < <(find . -name 'x.data*' -printf '%f\n' | sort -t . -k 3n)
+	same 3 "${#files[@]}"
+	last=${files[2]}
+	contains "$(cat err)" " MiB in 3 files, ${files[0]} to $last, "
+	for file in "${files[@]}"; do
+		ebprec bundle --list "$file" >list
+		# The last one may be of a moment, in which others ran.
+		[ "$file" = "$last" ] || grep -q '/mine' list || fail "$file: $(cat list)"
+		[ "$file" = "$last" ] || away --folded -i "$file" | grep -q 'main;outer;inner' || fail "$file has no names"
+	done
+}
+
 @test "record --html writes the page of its recording, or fails before it where it cannot" {
 	ebprec record -q --html x.html --bundle -F 997 -o x.data -- ls -R /usr/include >/dev/null
 	ebprec report -q --html again.html x.data

@@ -2,11 +2,13 @@
 #include "analyze/base/distributions.h"
 
 #include <math.h>
+#include <stdbool.h>
 
-#define ENOUGH        1e-14
-#define TINY          1e-300
-#define FRACTION_MOST 100000 /* terms; about the root of the larger parameter is needed */
-#define NEWTON_MOST   200
+#define ENOUGH         1e-14
+#define TINY           1e-300
+#define FRACTION_MOST  100000 /* terms; about the root of the larger parameter is needed */
+#define NEWTON_MOST    200
+#define STIRLING_LEAST 12
 
 /* The continued fraction of the incomplete beta function. */
 static double beta_fraction(double x, double a, double b)
@@ -37,36 +39,60 @@ static double beta_fraction(double x, double a, double b)
 	return f;
 }
 
+/* The rest of the logarithm of the gamma function after Stirling's formula, from STIRLING_LEAST on (DLMF 5.11.1). */
+static double stirling_rest(double x)
+{
+	double y = 1 / (x * x);
+
+	return (1. / 12 -
+		y * (1. / 360 -
+		     y * (1. / 1260 - y * (1. / 1680 - y * (1. / 1188 - y * 691 / 360360))))) /
+	       x;
+}
+
+/* The logarithm of the beta function.  With large parameters, subtracting the logarithms of gamma functions would leave few digits. */
+static double log_beta(double a, double b)
+{
+	double large = fmax(a, b), small = fmin(a, b);
+	int sign;
+
+	if (large < STIRLING_LEAST)
+		return lgamma_r(a, &sign) + lgamma_r(b, &sign) - lgamma_r(a + b, &sign);
+	return lgamma_r(small, &sign) + stirling_rest(large) - stirling_rest(large + small) -
+	       (large - 0.5) * log1p(small / large) - small * (log(large + small) - 1);
+}
+
 /* The logarithm of the density, but for a factor of x and one of 1 - x. */
 static double beta_log_term(double x, double a, double b)
 {
-	int sign;
+	return a * log(x) + b * log1p(-x) - log_beta(a, b);
+}
 
-	return lgamma_r(a + b, &sign) - lgamma_r(a, &sign) - lgamma_r(b, &sign) + a * log(x) +
-	       b * log1p(-x);
+/* P(X <= x), or P(X > x) if is_upper: each has its digits where it is the smaller one. */
+static double beta_tail(double x, double a, double b, bool is_upper)
+{
+	bool is_below = x < (a + 1) / (a + b + 2);
+	double part;
+
+	if (!(x > 0) || x >= 1)
+		return (x >= 1) != is_upper;
+	part = exp(beta_log_term(x, a, b)) *
+	       (is_below ? beta_fraction(x, a, b) / a : beta_fraction(1 - x, b, a) / b);
+	return is_below != is_upper ? part : 1 - part;
 }
 
 double beta_cdf(double x, double a, double b)
 {
-	if (!(x > 0))
-		return 0;
-	if (x >= 1)
-		return 1;
-	if (x < (a + 1) / (a + b + 2))
-		return exp(beta_log_term(x, a, b)) * beta_fraction(x, a, b) / a;
-	return 1 - exp(beta_log_term(x, a, b)) * beta_fraction(1 - x, b, a) / b;
+	return beta_tail(x, a, b, false);
 }
 
-double beta_quantile(double p, double a, double b)
+/* The x whose tail is p. */
+static double beta_quantile(double p, double a, double b, bool is_upper)
 {
 	double low = 0, high = 1, x = a / (a + b);
 
-	if (!(p > 0))
-		return 0;
-	if (p >= 1)
-		return 1;
 	for (int i = 0; i < NEWTON_MOST && high - low > ENOUGH * high; i++) {
-		double over = beta_cdf(x, a, b) - p;
+		double off = beta_tail(x, a, b, is_upper) - p, over = is_upper ? -off : off;
 		double density = exp(beta_log_term(x, a, b)) / (x * (1 - x));
 		double next;
 
@@ -84,21 +110,31 @@ double beta_quantile(double p, double a, double b)
 	return x;
 }
 
-/* From here on both are the same to 8 digits, and 1 - x has too few. */
+double beta_odds(double p, double a, double b)
+{
+	double x;
+
+	if (!(p > 0))
+		return 0;
+	if (p >= 1)
+		return INFINITY;
+	x = beta_quantile(p, a, b, false);
+	if (x < 0.5)
+		return x / (1 - x);
+	x = beta_quantile(p, b, a, true);
+	return (1 - x) / x;
+}
+
+/* From here on both are the same to 8 digits. */
 #define DF_NORMAL 1e8
 
 double student_to_normal_level(double level, double df)
 {
-	double x;
-
-	if (df > DF_NORMAL)
-		return level;
-	x = beta_quantile(level, df / 2, 0.5);
-	return x > 0 ? erfc(sqrt(df * (1 - x) / x / 2)) : 0;
+	return df > DF_NORMAL ? level : erfc(sqrt(df / beta_odds(level, df / 2, 0.5) / 2));
 }
 
-void binomial_interval(double hits, double misses, double level, double *low, double *high)
+void binomial_odds(double hits, double misses, double level, double *low, double *high)
 {
-	*low = hits > 0 ? beta_quantile(level / 2, hits, misses + 1) : 0;
-	*high = misses > 0 ? beta_quantile(1 - level / 2, hits + 1, misses) : 1;
+	*low = hits > 0 ? beta_odds(level / 2, hits, misses + 1) : 0;
+	*high = misses > 0 ? 1 / beta_odds(level / 2, misses, hits + 1) : INFINITY;
 }

@@ -10,8 +10,8 @@
 
 /* The regularized incomplete beta function: P(X <= x) for X ~ Beta(a, b).  a, b: above 0. */
 double beta_cdf(double x, double a, double b);
-/* The x that P(X <= x) = p is true of. */
-double beta_quantile(double p, double a, double b);
+/* The odds x / (1 - x) of the x that P(X <= x) = p is true of: near 1, x itself would have few digits of them. */
+double beta_odds(double p, double a, double b);
 
 /*
  * The two-sided level at which a normal variable is as far out as one of Student's with df degrees of
@@ -20,9 +20,10 @@ double beta_quantile(double p, double a, double b);
 double student_to_normal_level(double level, double df);
 
 /*
- * The exact (Clopper-Pearson) interval of the probability of which `hits` of hits + misses came;
- * they need not be integers.  level: what may be outside, on both sides together.
+ * The exact (Clopper-Pearson) interval of the odds p / (1 - p) of a probability p of which `hits` of
+ * hits + misses came; they need not be integers.  level: what may be outside, on both sides together.
+ * high is INFINITY without misses.
  */
-void binomial_interval(double hits, double misses, double level, double *low, double *high);
+void binomial_odds(double hits, double misses, double level, double *low, double *high);
 
 #endif

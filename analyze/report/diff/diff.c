@@ -370,9 +370,9 @@ static void find_interval(const struct interval_input *e, double level, double *
 
 	if (isfinite(e->freedom))
 		level = student_to_normal_level(level, e->freedom);
-	binomial_interval(e->count[DIFF_AFTER], e->count[DIFF_BEFORE], level, low, high);
-	*low = *low / (1 - *low) * odds;
-	*high = *high < 1 ? *high / (1 - *high) * odds : INFINITY;
+	binomial_odds(e->count[DIFF_AFTER], e->count[DIFF_BEFORE], level, low, high);
+	*low *= odds;
+	*high *= odds;
 }
 
 /* How many standard deviations a normal variable is out at a two-sided level. */

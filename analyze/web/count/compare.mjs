@@ -8,7 +8,7 @@ import { list_numbers, list_sum, list_within, map_get } from "../data/lists.mjs"
 import { model_part } from "../data/model.mjs";
 import { count_slots } from "./count.mjs";
 import { functions_outermost, functions_sums } from "./functions.mjs";
-import { binomial_interval, student_to_normal_level } from "./distributions.mjs";
+import { binomial_odds, student_to_normal_level } from "./distributions.mjs";
 
 const BLOCKS = 50, BLOCKS_LEAST = 8, LEVEL = 0.05, VARIED_LEAST = 1e-9, WIDTHS = [1, 2, 5, 10];
 export const COMPARE_RESULTS = ["noise", "unsure", "real"];
@@ -107,8 +107,7 @@ function compare_exposures(pair, sides) {
 
 function compare_interval(e, level) {
 	const odds = e.exposure[0] / e.exposure[1];
-	const [low, high] = binomial_interval(e.count[1], e.count[0], student_to_normal_level(level, e.freedom));
-	return [low / (1 - low) * odds, high < 1 ? high / (1 - high) * odds : Infinity];
+	return binomial_odds(e.count[1], e.count[0], student_to_normal_level(level, e.freedom)).map((end) => end * odds);
 }
 
 // The smallest k so that at most k rows could be outside at LEVEL / k.

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // distributions - intervals of counts: the beta distribution, its quantiles, and what is made of them
 
-const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200, NORMAL_FREEDOM = 1e5;
+const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200, NORMAL_FREEDOM = 1e6;
 
-// Stirling's series, from where it is exact to the last digits.
+// The rest of the logarithm of the gamma function after Stirling's formula, from 12 on.
+function stirling_rest(x) {
+	const y = 1 / (x * x);
+	return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188 - y * 691 / 360360))))) / x;
+}
+
 function log_gamma(x) {
 	let shift = 0;
 	for (; x < 12; x++)
 		shift += Math.log(x);
-	const y = 1 / (x * x);
-	return (x - 0.5) * Math.log(x) - x + 0.9189385332046727 - shift +
-		(1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188 - y * 691 / 360360))))) / x;
+	return (x - 0.5) * Math.log(x) - x + 0.9189385332046727 - shift + stirling_rest(x);
 }
 
 function beta_fraction(x, a, b) {
@@ -30,25 +33,30 @@ function beta_fraction(x, a, b) {
 	return f;
 }
 
-const beta_log_term = (x, a, b) => log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * Math.log(x) + b * Math.log1p(-x);
-
-function beta_cdf(x, a, b) {
-	if (!(x > 0))
-		return 0;
-	if (x >= 1)
-		return 1;
-	const scale = Math.exp(beta_log_term(x, a, b));
-	return x < (a + 1) / (a + b + 2) ? scale * beta_fraction(x, a, b) / a : 1 - scale * beta_fraction(1 - x, b, a) / b;
+// With large parameters, subtracting the logarithms of gamma functions would leave few digits.
+function log_beta(a, b) {
+	if (a < b)
+		return log_beta(b, a);
+	if (a < 12)
+		return log_gamma(a) + log_gamma(b) - log_gamma(a + b);
+	return log_gamma(b) + stirling_rest(a) - stirling_rest(a + b) - (a - 0.5) * Math.log1p(b / a) - b * (Math.log(a + b) - 1);
 }
 
-function beta_quantile(p, a, b) {
+const beta_log_term = (x, a, b) => a * Math.log(x) + b * Math.log1p(-x) - log_beta(a, b);
+
+// P(X <= x), or P(X > x) if upper: each has its digits where it is the smaller one.
+function beta_tail(x, a, b, upper) {
+	if (!(x > 0) || x >= 1)
+		return +((x >= 1) !== upper);
+	const below = x < (a + 1) / (a + b + 2), part = Math.exp(beta_log_term(x, a, b)) * (below ? beta_fraction(x, a, b) / a : beta_fraction(1 - x, b, a) / b);
+	return below !== upper ? part : 1 - part;
+}
+
+// The x whose tail is p.
+function beta_quantile(p, a, b, upper) {
 	let low = 0, high = 1, x = a / (a + b);
-	if (!(p > 0))
-		return 0;
-	if (p >= 1)
-		return 1;
 	for (let i = 0; i < NEWTON_MOST && high - low > ENOUGH * high; i++) {
-		const over = beta_cdf(x, a, b) - p, density = Math.exp(beta_log_term(x, a, b)) / (x * (1 - x));
+		const off = beta_tail(x, a, b, upper) - p, over = upper ? -off : off, density = Math.exp(beta_log_term(x, a, b)) / (x * (1 - x));
 		if (over > 0)
 			high = x;
 		else
@@ -63,11 +71,16 @@ function beta_quantile(p, a, b) {
 	return x;
 }
 
-// How far from its middle Student's distribution has this level outside.
-export function student_distance(level, freedom) {
-	const x = beta_quantile(level, freedom / 2, 0.5);
-	return x > 0 ? Math.sqrt(freedom * (1 - x) / x) : Infinity;
+// The odds of a quantile: near 1 it has few digits of them.
+function beta_odds(p, a, b) {
+	if (!(p > 0))
+		return 0;
+	const x = beta_quantile(p, a, b, false), rest = x < 0.5 ? 1 - x : beta_quantile(p, b, a, true);
+	return (x < 0.5 ? x : 1 - rest) / rest;
 }
+
+// How far from its middle Student's distribution has this level outside.
+export const student_distance = (level, freedom) => Math.sqrt(freedom / beta_odds(level, freedom / 2, 0.5));
 
 // The level of a normal distribution that is as far out as a level of Student's: one of many degrees is normal, by the first term of the
 // expansion of Cornish and Fisher.
@@ -75,8 +88,8 @@ export function student_to_normal_level(level, freedom) {
 	if (freedom > 1e8)
 		return level;
 	const z = student_distance(level, freedom), t = z + (z ** 3 + z) / (4 * NORMAL_FREEDOM);
-	return beta_cdf(1 / (1 + t * t / NORMAL_FREEDOM), NORMAL_FREEDOM / 2, 0.5);
+	return beta_tail(1 / (1 + t * t / NORMAL_FREEDOM), NORMAL_FREEDOM / 2, 0.5, false);
 }
 
-// Clopper and Pearson's interval of a share.
-export const binomial_interval = (hits, misses, level) => [hits > 0 ? beta_quantile(level / 2, hits, misses + 1) : 0, misses > 0 ? beta_quantile(1 - level / 2, hits + 1, misses) : 1];
+// Clopper and Pearson's interval of a share, as odds.
+export const binomial_odds = (hits, misses, level) => [hits > 0 ? beta_odds(level / 2, hits, misses + 1) : 0, misses > 0 ? 1 / beta_odds(level / 2, misses, hits + 1) : Infinity];

@@ -14,8 +14,7 @@ import { filter_all, filter_make } from "../../../analyze/web/data/filter.mjs";
 import { page_load } from "./page_file.mjs";
 
 const [page, before, after, ...options] = process.argv.slice(2), is_one = /^\d+$/.test(before), model = await page_load(page, is_one ? Number(options[0] || 0) : 0);
-// A row that has all samples of a side counts as 1e9 times as many, of whose gamma function 4 digits are left in the difference of two.
-const seen = new Set(), close = (a, b, what) => assert.ok(a === b || Math.abs(a - b) <= 2e-4 * Math.abs(a) || (a ?? Infinity) === b, what + ": ebprec " + a + ", page " + b);
+const seen = new Set(), close = (a, b, what) => assert.ok(a === b || Math.abs(a - b) <= 1e-7 * Math.abs(a) || (a ?? Infinity) === b, what + ": ebprec " + a + ", page " + b);
 const run = (command) => execFileSync("sh", ["-c", command], { encoding: "utf8" }), printed = (ranges) => command_compare(model, filter_all(), ranges) + " --json -q --min-percent 0";
 const base = (frame) => model.objects.base[model.frames.object[frame]], name_of = (frame) => (model.frames.reason[frame] ? "[" + base(frame) + "]" : model.frames.name[frame]) + " " + base(frame);
 

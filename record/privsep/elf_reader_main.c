@@ -40,16 +40,12 @@ static int give_up_all(void)
 	(void)setrlimit(RLIMIT_CORE, &none);
 	(void)setrlimit(RLIMIT_FSIZE, &none);
 	(void)setrlimit(RLIMIT_NPROC, &none);
-#ifndef __SANITIZE_ADDRESS__ /* which needs more of both */
+#ifndef __SANITIZE_ADDRESS__ /* which needs more */
 	const struct rlimit memory = { MEMORY_MAX, MEMORY_MAX };
 
 	(void)setrlimit(RLIMIT_AS, &memory);
-	if (!err)
-		err = subprocess_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
-#else
-	(void)allowed;
 #endif
-	return err;
+	return err ? err : subprocess_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
 }
 
 /* ---- serving ---- */

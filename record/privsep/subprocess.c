@@ -91,6 +91,12 @@ static const int deadly[] = {
 
 int subprocess_confine(const int *allowed, size_t count)
 {
+#ifdef __SANITIZE_ADDRESS__ /* which needs more calls */
+	(void)allowed;
+	(void)count;
+	(void)deadly;
+	return 0;
+#else
 	struct seccomp_filter f;
 	int err;
 
@@ -100,6 +106,7 @@ int subprocess_confine(const int *allowed, size_t count)
 			     SECCOMP_RET_KILL_PROCESS);
 	err = seccomp_filter_install(&f, SECCOMP_FILTER_FAIL(EPERM), /* all_threads= */ false);
 	return err == -EINVAL || err == -ENOSYS ? 0 : err;
+#endif
 }
 
 int subprocess_confine_opening(uint64_t rights)
@@ -111,11 +118,5 @@ int subprocess_confine_opening(uint64_t rights)
 	};
 	int err = caps_drop(rights);
 
-#ifndef __SANITIZE_ADDRESS__
-	if (!err)
-		err = subprocess_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
-#else
-	(void)allowed;
-#endif
-	return err;
+	return err ? err : subprocess_confine(allowed, sizeof(allowed) / sizeof(allowed[0]));
 }

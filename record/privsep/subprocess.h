@@ -25,7 +25,7 @@ int subprocess_receive(int socket, int *fd, void *bytes, size_t count);
 /*
  * In the helper: from here on other system calls than these fail with EPERM, and those that no
  * library does by itself (opening, executing, sockets, tracing) kill it.  0 also where there is no
- * seccomp.
+ * seccomp, and under the address sanitizer.
  */
 int subprocess_confine(const int *allowed, size_t count);
 /* The same for one that opens perf events, gets no memory of others, and keeps these rights (caps.h) alone. */

@@ -303,11 +303,10 @@ static size_t put_selection(const struct agent_opts *o, char **argv)
 
 static int become_recorder(const struct agent_opts *o, char **words)
 {
-	char name[] = "ebprec-record", freq[] = "-F", rotate[] = "--rotate", output[] = "-o",
-	     overhead[] = "--max-overhead", level[] = LEVEL, budget[] = "--samples-per-hour",
-	     quiet[] = "-q", *path = cmd_record_find(), *capture = capture_path(o->spool),
-	     cure[200];
-	char *argv[WORDS_MAX + SELECTION_WORDS + 16] = { name,
+	char freq[] = "-F", rotate[] = "--rotate", output[] = "-o", overhead[] = "--max-overhead",
+	     level[] = LEVEL, budget[] = "--samples-per-hour", quiet[] = "-q",
+	     *path = cmd_record_find(), *capture = capture_path(o->spool);
+	char *argv[WORDS_MAX + SELECTION_WORDS + 16] = { NULL,
 							 freq,
 							 (char *)(uintptr_t)o->freq,
 							 rotate,
@@ -318,11 +317,8 @@ static int become_recorder(const struct agent_opts *o, char **words)
 							 capture,
 							 level };
 	size_t count = 10, given = 0;
-	int err;
+	int status;
 
-	if (!path)
-		return message_error(
-			"cannot record: there is no ebprec-record (install the package ebprec-record)");
 	if (!capture)
 		return message_error("cannot record: %s", strerror(ENOMEM));
 	if (o->quiet)
@@ -334,14 +330,10 @@ static int become_recorder(const struct agent_opts *o, char **words)
 	count += put_selection(o, argv + count);
 	while (words[given] && given < WORDS_MAX)
 		argv[count++] = words[given++];
-	execv(path, argv);
-	err = errno;
-	cmd_record_cure(path, cure, sizeof(cure));
-	message_error(err == EACCES ? "cannot run '%s': %s (%s)" : "cannot run '%s': %s", path,
-		      strerror(err), cure);
+	status = cmd_record_become(path, argv);
 	free(path);
 	free(capture);
-	return MESSAGE_FAILED;
+	return status;
 }
 
 static int read_age(struct agent_opts *o)

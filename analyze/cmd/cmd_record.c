@@ -91,12 +91,11 @@ void cmd_record_cure(const char *path, char *out, size_t out_bytes)
 		fclose(list);
 }
 
-int cmd_record(int argc, char **argv)
+int cmd_record_become(const char *path, char **argv)
 {
-	char *path = cmd_record_find(), name[] = RECORDER, cure[200];
+	char name[] = RECORDER, cure[200];
 	int err;
 
-	(void)argc;
 	if (!path)
 		return message_error(
 			"cannot record: this is the analyzer alone, there is no " RECORDER
@@ -105,8 +104,16 @@ int cmd_record(int argc, char **argv)
 	execv(path, argv);
 	err = errno;
 	cmd_record_cure(path, cure, sizeof(cure));
-	message_error(err == EACCES ? "cannot run '%s': %s (%s)" : "cannot run '%s': %s", path,
-		      strerror(err), cure);
+	return message_error(err == EACCES ? "cannot run '%s': %s (%s)" : "cannot run '%s': %s",
+			     path, strerror(err), cure);
+}
+
+int cmd_record(int argc, char **argv)
+{
+	char *path = cmd_record_find();
+	int status = cmd_record_become(path, argv);
+
+	(void)argc;
 	free(path);
-	return MESSAGE_FAILED;
+	return status;
 }

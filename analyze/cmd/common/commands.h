@@ -60,6 +60,8 @@ COMMANDS(COMMAND_PROTOTYPE)
 
 /* The path of the ebprec-record that `ebprec record` would start, or NULL.  Owned (free()). */
 char *cmd_record_find(void);
+/* Runs that in this process's place, with argv from its second word on.  It returns only when that failed: the status, after a message. */
+int cmd_record_become(const char *path, char **argv);
 /* Sets a mark as `ebprec mark` does; without a recording it does nothing. */
 void cmd_mark_point(const char *group, const char *name, const char *text);
 /* How this user, without the right to run the recorder at path, gets it. */

@@ -85,41 +85,42 @@ static uint32_t ra_regno(uint8_t arch)
 	return arch == UNWIND_AARCH64 ? UNWIND_ARM_LR : UNWIND_X86_RA;
 }
 
-uint64_t cfi_uleb(struct cursor *c)
+/* *shift: the bits that it has, a multiple of 7; sign: of the last byte, its 0x40. */
+static uint64_t read_leb(struct cursor *c, uint32_t *shift, uint8_t *sign)
 {
 	uint64_t value = 0;
-	uint32_t shift;
 	uint8_t b;
 
-	for (shift = 0; shift < 70; shift += 7) {
+	for (*shift = 0; *shift < 70; *shift += 7) {
 		b = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80))
+		if (*shift < 64)
+			value |= (uint64_t)(b & 0x7f) << *shift;
+		if (!(b & 0x80)) {
+			*shift += 7;
+			*sign = b & 0x40;
 			return value;
+		}
 	}
 	c->bad = true;
+	*sign = 0;
 	return 0;
+}
+
+uint64_t cfi_uleb(struct cursor *c)
+{
+	uint32_t shift;
+	uint8_t sign;
+
+	return read_leb(c, &shift, &sign);
 }
 
 int64_t cfi_sleb(struct cursor *c)
 {
-	uint64_t value = 0;
 	uint32_t shift;
-	uint8_t b;
+	uint8_t sign;
+	uint64_t value = read_leb(c, &shift, &sign);
 
-	for (shift = 0; shift < 70; shift += 7) {
-		b = cursor_u8(c);
-		if (shift < 64)
-			value |= (uint64_t)(b & 0x7f) << shift;
-		if (!(b & 0x80)) {
-			if ((b & 0x40) && shift + 7 < 64)
-				value |= ~0ULL << (shift + 7);
-			return (int64_t)value;
-		}
-	}
-	c->bad = true;
-	return 0;
+	return (int64_t)(sign && shift < 64 ? value | ~0ULL << shift : value);
 }
 
 int cfi_pointer(struct cursor *c, uint8_t encoding, uint64_t vaddr, uint64_t *raw, uint64_t *out)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "record/privsep/elf/elf_loop.h"
 #include "record/privsep/elf/elf_parts.h"
 
 #define TEXTS_MAX_BYTES (1u << 20) /* of names of dynamic symbols: libjvm.so has 9 KB */
@@ -351,20 +352,6 @@ static bool describe(const struct tables *t, uint64_t structs, struct runtime_de
 	       j->block_bytes <= 16;
 }
 
-static bool find_segment(const struct elf_parts *parts, struct elf_runtime *out)
-{
-	for (size_t i = 0; i < parts->segment_count; i++) {
-		const Elf64_Phdr *s = &parts->segments[i];
-
-		if (s->p_type != PT_LOAD || !(s->p_flags & PF_X))
-			continue;
-		out->code_vaddr = out->exec_vaddr = s->p_vaddr;
-		out->code_offset = s->p_offset;
-		return true;
-	}
-	return false;
-}
-
 static void describe_jvm(const struct elf_parts *parts, uint64_t structs, uint64_t types,
 			 struct elf_runtime *out)
 {
@@ -393,7 +380,7 @@ void elf_jvm_find(const struct source *file, struct elf_runtime *out)
 	memset(out, 0, sizeof(*out));
 	if (elf_parts_read(file, &parts))
 		return;
-	if (find_symbols(&parts, &structs, &types) && find_segment(&parts, out))
+	if (find_symbols(&parts, &structs, &types) && elf_loop_place_any(&parts, out))
 		describe_jvm(&parts, structs, types, out);
 	elf_parts_done(&parts);
 }

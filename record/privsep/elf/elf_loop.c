@@ -36,6 +36,20 @@ bool elf_loop_place(const struct elf_parts *parts, uint64_t addr, struct elf_run
 	return true;
 }
 
+bool elf_loop_place_any(const struct elf_parts *parts, struct elf_runtime *out)
+{
+	for (size_t i = 0; i < parts->segment_count; i++) {
+		const Elf64_Phdr *s = &parts->segments[i];
+
+		if (s->p_type != PT_LOAD || !(s->p_flags & PF_X))
+			continue;
+		out->code_vaddr = out->exec_vaddr = s->p_vaddr;
+		out->code_offset = s->p_offset;
+		return true;
+	}
+	return false;
+}
+
 static int by_number(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "format/base/cursor.h"
+#include "record/privsep/elf/elf_loop.h"
 #include "record/privsep/elf/elf_parts.h"
 
 #define TEXTS_MAX_BYTES (64u << 20) /* of names of symbols: node's are below 10 MiB */
@@ -296,21 +297,6 @@ static struct runtime_v8_offsets offsets_of(const struct found *f)
 	};
 }
 
-/* Any code of the file will do: that is where it is mapped. */
-static bool find_segment(const struct elf_parts *parts, struct elf_runtime *out)
-{
-	for (size_t i = 0; i < parts->segment_count; i++) {
-		const Elf64_Phdr *s = &parts->segments[i];
-
-		if (s->p_type != PT_LOAD || !(s->p_flags & PF_X))
-			continue;
-		out->code_vaddr = out->exec_vaddr = s->p_vaddr;
-		out->code_offset = s->p_offset;
-		return true;
-	}
-	return false;
-}
-
 void elf_v8_find(const struct source *file, struct elf_runtime *out)
 {
 	struct found found = { 0 };
@@ -320,7 +306,7 @@ void elf_v8_find(const struct source *file, struct elf_runtime *out)
 	if (elf_parts_read(file, &parts))
 		return;
 	find_symbols(&parts, &found);
-	if (found.count && find_segment(&parts, out)) {
+	if (found.count && elf_loop_place_any(&parts, out)) {
 		out->kind = out->desc.kind = RUNTIME_V8;
 		out->state = ELF_RUNTIME_LAYOUT;
 		if (is_as_known(&found)) {

@@ -4,7 +4,7 @@
 # join-web.sh OUT_DIR - writes OUT_DIR/viewer.js, page.css, head.html and tail.html from analyze/web/
 #
 # The modules become one script, each before those that import it; imports, the word "export", comments,
-# empty lines and indentation are left out: all names are in one function then, and each page carries it.  The policy in the head names script and styles by their hashes.
+# empty lines and indentation are left out, in styles blanks besides: all names are in one function then, and each page carries it.  The policy in the head names script and styles by their hashes.
 # Needs awk and coreutils.
 set -eu
 
@@ -34,8 +34,10 @@ awk -v folder="$web" '
 				join(at, line)
 				continue
 			}
-			if (line ~ /^\t*(\/\/|\/\*\* @type .*\*\/$)/)
+			if (line ~ /^\t*(\/\/|\/\*\* .*\*\/$)/)
 				continue
+			if (match(line, /[,;{] \/\/ /))
+				line = substr(line, 1, RSTART)
 			sub(/^export /, "", line)
 			sub(/ \/\/ [^"`]*$/, "", line)
 			sub(/^\t+/, "", line)
@@ -60,7 +62,8 @@ if grep -niE '</script|<!--' "$out/viewer.js" >&2; then
 	exit 1
 fi
 
-sed -e '/^\/\*.*\*\/$/d' -e "s/^$(printf '\t')*//" "$web/page.css" >"$out/page.css"
+# Styles have no text with a blank behind one of these.
+sed -e '/^\/\*.*\*\/$/d' -e "s/^$(printf '\t')*//" -e 's/\([:;,]\) /\1/g' -e 's/ { */{/g' -e 's/;* *}$/}/' "$web/page.css" >"$out/page.css"
 
 hash() {
 	sha256sum <"$1" | cut -c1-64 | tr a-f A-F | basenc --base16 -d | base64 -w0

@@ -24,7 +24,7 @@
 #include "format/text/escape.h"
 #include "format/text/json_writer.h"
 
-#define PAGE_VERSION  1
+#define PAGE_VERSION  2
 #define EXACT_NUMBERS 9007199254740992.0 /* 2^53 */
 
 /* A capture on the axis of the page: from the first that is known of it to the last. */

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "analyze/page/runs.h"
 #include "format/base/vec.h"
 
 /* The row for waits of a kind without a stack. */
@@ -112,7 +113,9 @@ struct source {
 	const struct page_waits *waits;
 	const struct page_samples *samples;
 	struct kinds kinds;
-	uint32_t first_stack;
+	uint32_t first_stack, first_thread;
+	struct page_run *runs;
+	size_t run_count;
 };
 
 struct writer {
@@ -139,6 +142,12 @@ struct writer {
 			(out) += s->row_count;                              \
 	} while (0)
 
+/* The nanoseconds on the axis of the page where the clock of a capture is 0. */
+static uint64_t zero_ns(const struct source *s)
+{
+	return (s->samples->shift_us - s->samples->base_us) * 1000;
+}
+
 static void write_threads(const struct writer *w)
 {
 	uint64_t count;
@@ -158,8 +167,10 @@ static void write_threads(const struct writer *w)
 		for (size_t i = 0; i < s->waits->thread_count; i++)
 			page_columns_put_signed(
 				w->p,
-				(int64_t)(s->waits->pieces[s->waits->threads[i].piece].from_ns -
-					  (s->samples->base_us - s->samples->shift_us) * 1000));
+				(int64_t)(s->waits->pieces[s->waits->threads[i].piece].from_ns +
+					  zero_ns(s)));
+	WRITE(w, "start", waits->threads, waits->thread_count,
+	      s->waits->pieces[x->piece].from_ns - x->start_ns);
 	WRITE(w, "pieces", waits->threads, waits->thread_count, x->pieces);
 	WRITE(w, "waits", waits->threads, waits->thread_count, x->waits);
 	page_columns_end_table(w->p);
@@ -180,8 +191,44 @@ static void write_pieces(const struct writer *w)
 	COUNT(w, waits->piece_count, count);
 	page_columns_begin_table(w->p, "pieces", count);
 	WRITE(w, "state", waits->pieces, waits->piece_count, (uint64_t)x->relation << 3 | x->state);
-	WRITE(w, "length", waits->pieces, waits->piece_count, x->to_ns - x->from_ns);
 	WRITE(w, "hole", waits->pieces, waits->piece_count, hole_before(s->waits, x));
+	page_columns_end_table(w->p);
+}
+
+static void put_length(void *columns, uint64_t ns)
+{
+	page_columns_put(columns, ns);
+}
+
+static void write_lengths(const struct writer *w)
+{
+	uint64_t count = 0;
+
+	for (const struct source *s = w->list; s < w->end; s++)
+		count += page_runs_lengths(s->waits, NULL, NULL);
+	page_columns_begin_table(w->p, "pieces.lengths", count);
+	page_columns_begin(w->p, "length");
+	for (const struct source *s = w->list; s < w->end; s++)
+		page_runs_lengths(s->waits, put_length, w->p);
+	page_columns_end_table(w->p);
+}
+
+static void write_runs(const struct writer *w)
+{
+	struct page_runs_recent recent = { .count = 0 };
+	uint64_t count, before_ns = 0;
+
+	COUNT(w, run_count, count);
+	page_columns_begin_table(w->p, "runs", count);
+	WRITE(w, "thread", runs, run_count, page_runs_place(&recent, s->first_thread + x->thread));
+	page_columns_begin_signed(w->p, "gap");
+	for (const struct source *s = w->list; s < w->end; s++)
+		for (size_t i = 0; i < s->run_count; i++) {
+			page_columns_put_signed(
+				w->p, (int64_t)(s->runs[i].from_ns + zero_ns(s) - before_ns));
+			before_ns = s->runs[i].to_ns + zero_ns(s);
+		}
+	WRITE(w, "length", runs, run_count, x->to_ns - x->from_ns);
 	page_columns_end_table(w->p);
 }
 
@@ -294,20 +341,27 @@ int page_wait_tables_write(const struct page_wait_source *list, size_t count,
 		s->waits = list[i].waits;
 		s->samples = list[i].samples;
 		s->first_stack = i ? s[-1].first_stack + (uint32_t)s[-1].waits->stack_count : 0;
+		s->first_thread = i ? s[-1].first_thread + (uint32_t)s[-1].waits->thread_count : 0;
 		s->kinds.first = i ? s[-1].kinds.first + (uint32_t)s[-1].kinds.count : 0;
 		err = make_kinds(s->waits, stacks, &s->kinds);
+		if (!err)
+			err = page_runs_list(s->waits, &s->runs, &s->run_count);
 		if (!err)
 			number_pairs(&s->kinds);
 	}
 	if (!err) {
 		write_threads(&w);
 		write_pieces(&w);
+		write_lengths(&w);
+		write_runs(&w);
 		write_stacks(&w);
 		write_kinds(&w);
 		err = write_waits(&w);
 	}
-	for (size_t i = 0; sources && i < count; i++)
+	for (size_t i = 0; sources && i < count; i++) {
 		kinds_done(&sources[i].kinds);
+		free(sources[i].runs);
+	}
 	free(sources);
 	return err;
 }

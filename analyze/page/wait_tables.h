@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* wait_tables - the tables "threads", "pieces", "waits", "waits.stacks" and "waits.kinds" of a page */
+/* wait_tables - the tables "threads", "pieces", "runs", "waits" and what belongs to them */
 #ifndef EBPREC_ANALYZE_PAGE_WAIT_TABLES_H
 #define EBPREC_ANALYZE_PAGE_WAIT_TABLES_H
 

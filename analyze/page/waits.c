@@ -81,6 +81,7 @@ static int add_piece(struct recorder *r, const struct thread_states_interval *i,
 	w->pieces[w->piece_count++] = (struct page_piece){ .from_ns = from_ns,
 							   .to_ns = to_ns,
 							   .thread = i->thread,
+							   .cpu = (uint16_t)i->cpu,
 							   .state = (uint8_t)i->state,
 							   .relation = relation };
 	return 0;
@@ -139,6 +140,7 @@ static int name_thread(struct page_waits *w, struct page_thread *t,
 	int err = 0;
 
 	t->tid = th->tid;
+	t->start_ns = th->start_ns;
 	t->pid = sched_replay_pid(&w->times.run, th);
 	for (size_t i = 0; !err && i < t->waits; i++)
 		err = find_group(w, t->pid, t->tid, w->waits[t->wait + i].time_ns,

@@ -17,8 +17,10 @@
 struct page_thread {
 	uint32_t index; /* in the timeline */
 	uint32_t tid, pid;
-	uint32_t group;     /* what it is at its end */
-	uint32_t comm;      /* a text: what filters ask */
+	uint32_t group; /* what it is at its end */
+	uint32_t comm;  /* a text: what filters ask */
+	uint64_t
+		start_ns; /* of its life within the recording: filters may leave out its first pieces */
 	size_t piece, wait; /* its first ones */
 	size_t pieces, waits;
 };
@@ -26,6 +28,7 @@ struct page_thread {
 struct page_piece {
 	uint64_t from_ns, to_ns;
 	uint32_t thread;
+	uint16_t cpu;  /* of a run */
 	uint8_t state; /* enum thread_states_state */
 	uint8_t relation; /* 0: of no wait; 1: of the wait that the piece before is of; 2: of the next wait */
 };

@@ -98,7 +98,8 @@ struct loader {
 		*wakeups; /* of perf's files, which have wakers in these; NULL: ours */
 	const struct capture_attr *cpu_attr; /* NULL: time on a CPU is not asked for */
 	struct thread_life *lives;           /* by id, then start */
-	struct waker *wakers;                /* by the thread that they woke, then time */
+	size_t life_count;
+	struct waker *wakers; /* by the thread that they woke, then time */
 	size_t waker_count, waker_capacity;
 	uint64_t *longest_ns; /* with rows: by kind, of those with a stack */
 	bool by_period;
@@ -360,7 +361,9 @@ static int by_life(const void *a, const void *b)
 
 	if (x->tid != y->tid)
 		return x->tid < y->tid ? -1 : 1;
-	return x->start_ns < y->start_ns ? -1 : x->start_ns > y->start_ns;
+	if (x->start_ns != y->start_ns)
+		return x->start_ns < y->start_ns ? -1 : 1;
+	return (x->thread > y->thread) - (x->thread < y->thread);
 }
 
 static int sort_lives(struct loader *l)
@@ -372,21 +375,28 @@ static int sort_lives(struct loader *l)
 	l->lives = calloc(count + 1, sizeof(*l->lives));
 	if (!l->lives)
 		return -ENOMEM;
+	/* One that lived for no time, as far as switches have it, has none that samples could share. */
 	for (size_t i = 0; i < count; i++)
-		l->lives[i] = (struct thread_life){ threads[i].tid, (uint32_t)i,
-						    threads[i].start_ns };
-	qsort(l->lives, count, sizeof(*l->lives), by_life);
+		if (threads[i].start_ns < threads[i].end_ns)
+			l->lives[l->life_count++] = (struct thread_life){ threads[i].tid,
+									  (uint32_t)i,
+									  threads[i].start_ns };
+	if (l->life_count)
+		qsort(l->lives, l->life_count, sizeof(*l->lives), by_life);
 	return 0;
 }
 
-/* The kind that the samples of a thread share; NULL: it was not on a CPU, or is not chosen. */
+/*
+ * The kind that the samples of a thread share; NULL: it was not on a CPU, or is not chosen.  A sample in the microsecond in which
+ * a thread starts is its own, as in a page, which has microseconds.
+ */
 static struct wait_times_kind *on_cpu_of(struct loader *l, const struct perf_sample *s)
 {
-	struct thread_life want = { .tid = s->tid, .start_ns = s->time_ns };
-	size_t count, low;
+	struct thread_life want = { s->tid, UINT32_MAX,
+				    saturate_add(s->time_ns - s->time_ns % 1000, 999) };
+	size_t low;
 
-	(void)thread_states_threads(l->times->run.timeline, &count);
-	low = lower_bound(i, 0, count, by_life(&l->lives[i], &want) <= 0);
+	low = lower_bound(i, 0, l->life_count, by_life(&l->lives[i], &want) <= 0);
 	if (!low || l->lives[low - 1].tid != s->tid)
 		return NULL;
 	return wait_times_on_cpu(&l->times->waits, l->lives[low - 1].thread);

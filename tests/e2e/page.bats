@@ -54,6 +54,48 @@ agrees() {
 	agrees x.data 8 12
 }
 
+@test "wall: samples share the time of the thread that had their tid then, and none before its first switch" {
+	need_node
+	local symbols
+	symbols=$(grep -e '^-' -e ' kmap ' "$golden/wall/story"; printf '%s\n' "0 fork 1 10 10" "0 comm 10 10 make")
+	# The wakeup of 20 and its first switch to a CPU are missing: it is known to live from its first switch from one on.
+	{
+		echo "$symbols"
+		cat <<'END'
+1000000000 switch 0 0 0 0 swapper/0 10 make
+1001000000 fork 10 20 20
+1001000000 child 0 10 10 20 make
+1001500000 sample 20 20 1 1000000 k:0xffffffff81004010
+1002500000 sample 20 20 1 1000000 k:0xffffffff81004010
+1003000000 switch 1 20 20 1 make 0 swapper/1 202 0
+1004000000 wakeup 1 10 10 20 make
+1004100000 switch 1 0 0 0 swapper/1 20 make
+1005500000 sample 20 20 1 1000000 k:0xffffffff81004010
+1006500000 sample 20 20 1 1000000 k:0xffffffff81002010
+1007000000 switch 1 20 20 1 make 0 swapper/1 202 0
+1008000000 switch 0 10 10 1 make 0 swapper/0 202 0
+END
+	} | gen_story x.data
+	same "make;copy_page 1450" "$(ebprec report -q --wall --folded x.data | grep copy_page)"
+	agrees x.data 12 18
+	# 20 is forked before the first switch of all, and then by an event as well: there is no other one.
+	{
+		echo "$symbols"
+		cat <<'END'
+1000000000 fork 10 20 20
+1000000000 child 0 10 10 20 make
+1000500000 wakeup_new 0 10 10 20 make
+1001000000 switch 0 10 10 1 make 0 swapper/0 202 0
+1002000000 switch 1 0 0 0 swapper/1 20 make
+1003000000 sample 20 20 1 1000000 k:0xffffffff81004010
+1004000000 switch 1 20 20 1 make 0 swapper/1 202 0
+END
+	} | gen_story x.data
+	same "make;copy_page 2000" "$(ebprec report -q --wall --folded x.data | grep copy_page)"
+	agrees x.data 12 19
+	agrees x.data 4 20 --time 1.0025,1.004
+}
+
 @test "waits whose stacks break off in code of a runtime, or anywhere else, are in the page" {
 	need_node
 	for walk in "3 255 0xf0" "2 1 0x60"; do

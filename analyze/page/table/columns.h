@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * columns - the tables of a page: each column a run of LEB128 varints, each table a zlib stream in base64
+ * columns - the tables of a page: each column LEB128 varints by their bytes, each table a zlib stream in base64
  *
- * docs/PAGE.md is the specification.  A table is begun, its columns are begun and filled one after the
- * other, and it is ended: then its bytes are compressed.  When memory runs out the tables turn bad and
- * stay so; page_columns_ok() is looked at once.
+ * All first bytes of a column come first, then all second ones, and so on: the low bits of a number are random, the high
+ * ones are not, and zlib packs each better where the others are not between.  docs/PAGE.md is the specification.
+ *
+ * A table is begun, its columns are begun and filled one after the other, and it is ended: then its bytes are
+ * compressed.  When memory runs out the tables turn bad and stay so; page_columns_ok() is looked at once.
  */
 #ifndef EBPREC_ANALYZE_PAGE_TABLE_COLUMNS_H
 #define EBPREC_ANALYZE_PAGE_TABLE_COLUMNS_H
@@ -38,6 +40,7 @@ struct page_columns {
 	struct page_table *tables;
 	size_t table_count, table_capacity;
 	struct outbuf raw;  /* of the table that is being filled */
+	struct outbuf last; /* its last column, as it was filled */
 	size_t column_from; /* where its last column begins */
 	int64_t before;     /* the last number of page_columns_put_difference() */
 	bool bad;

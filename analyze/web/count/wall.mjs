@@ -9,12 +9,11 @@ const WALL_KINDS = [5, 6, 7]; // on a CPU, since before the recording, not known
 
 // By thread its samples by time, and their times.
 function wall_samples({ samples, tasks, waits }) {
-	const { threads } = waits, lives = new Map(), own = Array.from({ length: threads.count }, () => []);
+	const { threads } = waits, lives = new Map(), own = Array.from({ length: threads.count }, () => []), start = (t) => threads.begin[t] - threads.start[t];
 	threads.tid.forEach((tid, t) => map_get(lives, tid, () => []).push(t));
-	for (let i = 0; i < samples.count; i++) {
-		const list = lives.get(tasks.tid[samples.task[i]]) || [];
-		own[list.findLast((t) => threads.begin[t] <= samples.time[i] * 1000 + 999) ?? list[0]]?.push(i);
-	}
+	lives.forEach((list) => list.sort((a, b) => start(a) - start(b)));
+	for (let i = 0; i < samples.count; i++)
+		own[lives.get(tasks.tid[samples.task[i]])?.findLast((t) => start(t) <= samples.time[i] * 1000 + 999)]?.push(i);
 	// One that was called otherwise for a time has them by name.
 	return own.map((list) => {
 		list.sort((a, b) => samples.time[a] - samples.time[b] || a - b);

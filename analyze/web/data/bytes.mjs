@@ -9,7 +9,7 @@ export function bytes_from_base64(text = "") {
 			bytes[i] = chars.charCodeAt(i);
 		return bytes;
 	} catch {
-		refuse("a data block is not base64: the file was cut or changed");
+		refuse("a data block is not base64");
 	}
 }
 
@@ -20,33 +20,30 @@ export async function bytes_inflate(packed, want) {
 	return out.byteLength === want ? new Uint8Array(out) : refuse("a data block has not the length of its head");
 }
 
-// count numbers, which fill [from, to) exactly: as Uint32Array where they fit, else as Float64Array.
+// count numbers, which fill [from, to) exactly, all first bytes first: as Uint32Array where they have at most four, else as Float64Array.
 export function bytes_varints(bytes, from, to, count) {
+	const wrong = () => refuse("a column has not as many numbers below 2^53 as rows");
 	if (to - from < count)
-		refuse("a column is shorter than its rows");
+		wrong();
 	/** @type {any} */
 	let out = new Uint32Array(count);
-	let at = from;
-	for (let i = 0; i < count; i++) {
-		let value = at < to ? bytes[at++] : 128, scale = 128, byte = value;
-		if (value > 127) // most are shorter
-			value -= 128;
-		while (byte > 127) {
-			if (at >= to || scale > 2 ** 56)
-				refuse("a column ends within a number");
-			byte = bytes[at++];
-			value += (byte & 127) * scale;
-			scale *= 128;
-		}
-		if (value > 0xffffffff && out instanceof Uint32Array)
+	const open = new Uint32Array(count); // the rows whose numbers have more bytes
+	let at = from, left = count;
+	for (let scale = 1; left; scale *= 128) {
+		const end = at + left;
+		if (end > to || scale > 2 ** 49)
+			wrong();
+		if (scale === 2 ** 28)
 			out = Float64Array.from(out);
-		if (value > Number.MAX_SAFE_INTEGER)
-			refuse("a number is larger than 2^53");
-		out[i] = value;
+		left = 0;
+		for (let k = 0; at < end; k++) {
+			const i = scale > 1 ? open[k] : k, byte = bytes[at++];
+			out[i] += (byte & 127) * scale;
+			if (byte > 127)
+				open[left++] = i;
+		}
 	}
-	if (at !== to)
-		refuse("a column is longer than its rows");
-	return out;
+	return at === to && (out instanceof Uint32Array || out.every(Number.isSafeInteger)) ? out : wrong();
 }
 
 // Zigzag: 0, -1, 1, -2 ..., or if these are differences, their sums.

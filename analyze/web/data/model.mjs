@@ -16,7 +16,7 @@ async function model_table({ name, rows, bytes, columns }, text) {
 		refuse("table '" + name + "' has no number of rows");
 	for (const column of columns) {
 		const end = at + column.bytes, list = end <= unpacked.length ? (column.kind === "text" ? bytes_texts : bytes_varints)(unpacked, at, end, rows) : refuse("table '" + name + "' is shorter than its columns");
-		table[column.name] = column.kind === "z" || column.kind === "d" ? bytes_signed(list, column.kind === "d") : list;
+		table[column.name] = /^[zd]$/.test(column.kind) ? bytes_signed(list, column.kind === "d") : list;
 		at = end;
 	}
 	table.count = rows;
@@ -34,8 +34,10 @@ const MODEL_NAMES = {
 	samples: "+ time stack:samples.stacks",
 	"samples.stacks": "+ node:nodes end:65536",
 	"samples.cpus": "+ cpu- samples",
-	threads: "tid- pid comm$ task:tasks begin- pieces waits",
-	pieces: "+ state length hole",
+	threads: "tid- pid comm$ task:tasks begin- start pieces waits",
+	pieces: "+ state:24 hole",
+	"pieces.lengths": "+ length",
+	runs: "+ thread gap- length",
 	waits: "+ weight task:tasks order- kind:waits.kinds stack:waits.stacks",
 	"waits.stacks": "+ node:nodes queue:nodes woken:nodes queue_woken:nodes where:frames end:65536 waker$",
 	"waits.kinds": "+ node:nodes queue:nodes kind:8 syscall:65536 queued key queue_key",
@@ -118,26 +120,56 @@ const NO_WAIT = 0xffffffff;
 // Thread i has pieces piece[i] to piece[i + 1] and waits wait[i] to wait[i + 1].
 const model_threads = (table, pieces, waits) => ({ ...table, piece: model_firsts(table.pieces, pieces), wait: model_firsts(table.waits, waits) });
 
+const RECENT = 64; // so many threads that ran last have a place
+
+// Puts the beginnings and ends of all runs into these, those of a thread from its first piece on, and returns behind which place they end.
+function model_runs({ thread, gap, length }, { piece }, begins, ends) {
+	const last = piece.slice(), recent = new Uint32Array(RECENT);
+	let at = 0;
+	thread.forEach((place, r) => {
+		const t = place < RECENT ? recent[place] : place - RECENT;
+		recent.copyWithin(1, 0, Math.min(place, RECENT - 1));
+		recent[0] = t;
+		begins[last[t]] = at += gap[r];
+		ends[last[t]++] = at += length[r];
+	});
+	return last;
+}
+
 // from: nanoseconds since head.base_us; wait: of which it is a part; NO_WAIT: of none.
-function model_pieces(table, threads) {
-	const { count, length } = table, from = new Float64Array(count), state = new Uint8Array(count), wait = new Uint32Array(count).fill(NO_WAIT);
+function model_pieces({ count, state: states, hole }, threads, runs, lengths) {
+	const [from, length, begins, ends] = [1, 2, 3, 4].map(() => new Float64Array(count)), state = new Uint8Array(count), wait = new Uint32Array(count).fill(NO_WAIT), last = model_runs(runs, threads, begins, ends);
+	let l = 0, wrong = false;
 	for (let t = 0; t < threads.count; t++) {
-		let at = threads.begin[t], next = threads.wait[t];
-		for (let i = threads.piece[t]; i < threads.piece[t + 1]; i++) {
-			const relation = table.state[i] >> 3;
-			from[i] = at += table.hole[i];
-			at += length[i];
-			state[i] = table.state[i] & 7;
-			next += relation === 2 ? 1 : 0;
-			if (state[i] >= STATE_COUNT || table.state[i] > 23 || (relation && next === threads.wait[t]))
-				refuse("state " + table.state[i] + " is not in the page");
+		let at = threads.begin[t], next = threads.wait[t], r = threads.piece[t], open = -1; // open: this piece is as long as the others leave until the next run
+		for (const list of [begins, ends])
+			list.subarray(r, last[t]).sort(); // by CPU until now
+		for (let i = r; i < threads.piece[t + 1]; i++) {
+			const relation = states[i] >> 3, own = state[i] = states[i] & 7;
+			from[i] = at += hole[i];
+			if (own && open < 0 && r < last[t])
+				open = i;
+			else if (own)
+				at += length[i] = lengths[l++];
+			else {
+				const late = begins[r] - at;
+				wrong ||= open < 0 ? late !== 0 : !(late >= 0);
+				if (open >= 0)
+					length[open] = late;
+				while (open >= 0 && ++open <= i)
+					from[open] += late;
+				length[i] = ends[r] - begins[r];
+				at = ends[r++];
+				open = -1;
+			}
+			next += relation >> 1;
+			wrong ||= own >= STATE_COUNT || (relation && next === threads.wait[t]);
 			if (relation)
 				wait[i] = next - 1;
 		}
-		if (next !== threads.wait[t + 1])
-			refuse("the pieces do not have all waits");
+		wrong ||= next !== threads.wait[t + 1] || r !== last[t];
 	}
-	return { count, from, length, state, wait };
+	return wrong || l !== lengths.length ? refuse("the states of threads are not those of their runs and waits") : { count, from, length, state, wait };
 }
 
 // taken: of a wait with a stack, its place among those of its thread.
@@ -155,7 +187,7 @@ function model_waits(tables) {
 	if (!threads)
 		return null;
 	const made = model_threads(threads, pieces, waits);
-	return { threads: made, stacks, pieces: model_pieces(pieces, made), waits: model_taken(waits, made), kinds,
+	return { threads: made, stacks, pieces: model_pieces(pieces, made, tables.runs, tables["pieces.lengths"].length), waits: model_taken(waits, made), kinds,
 		room: { ns: new Float64Array(waits.count), queue: new Float64Array(waits.count) } }; // for waits.mjs to count in
 }
 
@@ -189,8 +221,8 @@ export async function model_load(head_text, block) {
 	const head = JSON.parse(head_text);
 	/** @type {any} */
 	const tables = {};
-	if (head.format !== "ebprec page" || head.version !== 1)
-		refuse("this is no page of a version that this viewer reads");
+	if (head.format !== "ebprec page" || head.version !== 2)
+		refuse("this viewer reads no page of that version");
 	for (const [i, info] of head.tables.entries())
 		tables[info.name] = await model_table(info, block(i));
 	const label_id = tables.frames?.label, { objects, frames, samples } = model_resolve(tables), tasks = model_tasks(tables.tasks, samples);

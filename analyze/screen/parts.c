@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "analyze/input/capture_meta.h"
 #include "analyze/input/marks.h"
 #include "format/perf/trace_data.h"
 
@@ -37,9 +38,19 @@ static bool has_part(const struct parts *p, unsigned number)
 	return has;
 }
 
-/* From the first sample or switch to the last.  false: there is none. */
+/* A file that is complete has all of its time, also where nothing happened. */
+static bool span_of_complete(const struct capture *c, struct time_span *out)
+{
+	if (!capture_meta_segment(c, out))
+		return false;
+	out->to_ns -= out->to_ns < LATE_NS ? out->to_ns : LATE_NS;
+	return out->from_ns < out->to_ns;
+}
+
+/* From the first sample or switch to the last, and what else is known to have none.  false: nothing is known yet. */
 static bool span_of(const struct capture *c, struct time_span *out)
 {
+	struct time_span complete;
 	size_t count;
 	const struct capture_block *blocks = capture_blocks(c, &count);
 	bool any = false;
@@ -56,7 +67,13 @@ static bool span_of(const struct capture *c, struct time_span *out)
 			out->to_ns = b->t_max_ns;
 		any = true;
 	}
-	return any;
+	if (!span_of_complete(c, &complete))
+		return any;
+	if (!any || complete.from_ns < out->from_ns)
+		out->from_ns = complete.from_ns;
+	if (!any || complete.to_ns > out->to_ns)
+		out->to_ns = complete.to_ns;
+	return true;
 }
 
 /* ---- a second ---- */
@@ -326,6 +343,15 @@ int parts_poll(struct parts *p, struct history *h, unsigned most)
 
 /* ---- waits ---- */
 
+/* Files without any switch are of processes that waited, or ran, all of the time. */
+static bool has_switch_event(const struct capture *c)
+{
+	const struct load_scan none = { .attr_samples = NULL };
+	size_t attr;
+
+	return !load_choose_event(c, &none, "sched:sched_switch", &attr);
+}
+
 static int fill_from(const struct second_work *w, unsigned number, enum history_measure measure)
 {
 	const struct load_scan none = { .attr_samples = NULL };
@@ -342,6 +368,10 @@ static int fill_from(const struct second_work *w, unsigned number, enum history_
 	err = load_choose_event(c, &none, NULL, &attr);
 	if (!err)
 		err = count_one(&work, attr, measure);
+	if (err == -ENODATA) {
+		w->parts->no_switches |= !has_switch_event(c);
+		err = 0;
+	}
 	capture_close(c);
 	return err;
 }
@@ -354,11 +384,8 @@ static int fill_second(struct parts *p, struct history *h, struct history_second
 	int err = history_open(s, measure);
 
 	filter.span = (struct time_span){ s->second * SECOND_NS, (s->second + 1) * SECOND_NS - 1 };
-	for (unsigned i = s->first_part; !err && !p->no_switches && i <= s->last_part; i++) {
+	for (unsigned i = s->first_part; !err && !p->no_switches && i <= s->last_part; i++)
 		err = fill_from(&w, i, measure);
-		p->no_switches |= err == -ENODATA;
-		err = err == -ENODATA ? 0 : err;
-	}
 	history_close(s, measure);
 	return err;
 }

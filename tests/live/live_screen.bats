@@ -218,6 +218,20 @@ has_modes() {
 }
 
 # bats test_tags=long
+@test "tables of processes that do nothing have no rows, or the wait that goes on" {
+	sleep 600 3>&- &
+	timeout 60 ebprec live --show off-cpu --count 1 -p $! >out
+	grep -q '^# .*, off-CPU by program$' out || fail "$(cat out)"
+	grep -q '^# no wait is known' out || fail "$(cat out)"
+	perl -e 'select(undef, undef, undef, 0.1) until -e "go"; sleep 600' 3>&- &
+	timeout 60 ebprec live --show off-cpu --count 8 -p $! --json >json 3>&- &
+	await [ -s json ]
+	touch go
+	wait $!
+	jq -es 'length == 8 and any(.[]; .rows | map([.program, .self]) == [["perl", 1000000]])' json || fail "$(cat json)"
+}
+
+# bats test_tags=long
 @test "-K and -U leave out samples of a mode, of rows, sums and header alike" {
 	spins known
 	dd if=/dev/zero of=/dev/null bs=1M 3>&- 2>dd.err &

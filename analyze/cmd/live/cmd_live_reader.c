@@ -201,6 +201,20 @@ static void print_json(const struct reader *r, size_t rows)
 	json_writer_end(&j);
 }
 
+/* The line in the place of a table without rows. */
+static const char *nothing_of(const struct screen *s)
+{
+	switch (s->measure) {
+	case HISTORY_CPU:
+		return "no sample: what is shown used no CPU, or hardly any";
+	case HISTORY_EVENT:
+		return "no event";
+	default:
+		/* Each file begins without the states of threads: ROTATE in cmd_live_screen.c. */
+		return "no wait is known: that of a thread which has not run for 10 s, or since the recording began, is not";
+	}
+}
+
 static void print_text(const struct reader *r, size_t rows)
 {
 	const struct screen *s = &r->screen;
@@ -221,6 +235,8 @@ static void print_text(const struct reader *r, size_t rows)
 		message_escaped(stdout, text, strlen(text));
 		putchar('\n');
 	}
+	if (!rows)
+		printf("# %s\n", nothing_of(s));
 }
 
 /* Counts what is shown of these seconds and was not counted yet: at most most of them.  How many, or a negative errno. */

@@ -190,6 +190,7 @@ struct runtime_listed_offsets {
 	__u16 instr_bytes;      /* of an instruction */
 	__u16 instr_line;       /* of PHP: the line in it */
 	__u16 class_references; /* of PHP: four bytes, 1 or a few */
+	__u16 code_method;      /* of Ruby: the code of the method that it is in */
 };
 
 /* Offsets of Perl's structs, in bytes. */
@@ -224,7 +225,7 @@ struct runtime_desc {
 	__u32 kind;      /* enum runtime_kind */
 	__u32 is_nested; /* eval[1] calls eval[0]: where both are on the stack they are one entry; not of Perl, whose eval[1] is perl_run() */
 	struct runtime_range eval[RUNTIME_EVAL_RANGES];
-	__u64 state;     /* _PyRuntime; executor_globals; of a JVM its table of structs */
+	__u64 state; /* _PyRuntime; executor_globals; rb_cArray, or 0; of a JVM its table of structs */
 	__u64 code_type; /* of a JVM: where CodeCache::_heaps is */
 	__u64 text_type, bytes_type;
 	union {
@@ -325,6 +326,14 @@ enum runtime_perl_frame {
 	RUNTIME_PERL_FRAMES
 };
 
+/* The kind of owner that a method of Ruby has: first_line of its code. The name of the class or module is in owner. */
+enum runtime_ruby_owner {
+	RUNTIME_RUBY_NO_OWNER,     /* none, without a name, or not known */
+	RUNTIME_RUBY_OF_INSTANCES, /* Server#handle */
+	RUNTIME_RUBY_OF_ITSELF,    /* Server.start */
+	RUNTIME_RUBY_OWNERS
+};
+
 /* Ruby's lines[]: the index, then the lines. */
 #define RUNTIME_RUBY_INDEX_BYTES 1008
 #define RUNTIME_RUBY_LINE_BYTES  12
@@ -337,12 +346,13 @@ struct runtime_code_event {
 	__u32 desc; /* number of its runtime_desc */
 	__s32 first_line; /* of V8: the place in the source text where the function begins; -1: not known */
 	/* V8's functions have no name beside their qualname: there char_count is that of their script, in UTF-16; 0: not known. */
-	struct runtime_text name, qualname, file;
-	__u32 user;       /* of the process: its user id */
+	struct runtime_text name, qualname, file, owner; /* the last one of Ruby alone */
+	__u32 user;                                      /* of the process: its user id */
 	__u32 line_bytes; /* of lines[], at most RUNTIME_LINES_BYTES: those behind do not fit */
 	__u8 name_text[RUNTIME_NAME_BYTES];
 	__u8 qualname_text[RUNTIME_QUALNAME_BYTES];
 	__u8 file_text[RUNTIME_FILE_BYTES];
+	__u8 owner_text[RUNTIME_QUALNAME_BYTES];
 	__u8 lines[RUNTIME_LINES_BYTES]; /* only line_bytes are sent */
 };
 
@@ -353,14 +363,14 @@ _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract")
 _Static_assert(sizeof(struct runtime_v8_offsets) == 42, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_jvm_structs) == 80, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_desc) == 168, "bpf/user contract");
-_Static_assert(sizeof(struct runtime_listed_offsets) == 38, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_listed_offsets) == 40, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_perl_offsets) == 56, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_text) == 8, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file_key) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_file) == 32, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_early) == 24, "bpf/user contract");
 _Static_assert(__builtin_offsetof(struct runtime_code_event, lines) ==
-		       16 + 16 + 24 + 8 + 96 + 160 + 224,
+		       16 + 16 + 32 + 8 + 96 + 160 + 224 + 160,
 	       "bpf/user contract");
 
 #endif

@@ -6,6 +6,9 @@
  * variable of the thread leads to the context.  PHP's are a list that begins at a variable of the process, which
  * has one thread.  A frame has its code, the instruction, and flags, of which one marks those that the loop was entered for.
  *
+ * The owner of Ruby's methods is read by way of the frame's environment, for names alone: where anything of it is not as it has
+ * to be, names are without it.
+ *
  * No pointer is trusted: code and texts have to be of the type that they have to be of, the instruction has to be one of the
  * code, and a line one of its lines; PHP's code has a name or is a file's; and Ruby's last frame is
  * marked as that.  Else the walk ends with a reason.
@@ -20,6 +23,8 @@
 #define RUBY_STRING       5
 #define RUBY_ARRAY        7
 #define RUBY_IMEMO        0x1a
+#define RUBY_IMEMO_SVAR   2
+#define RUBY_IMEMO_MENT   6
 #define RUBY_IMEMO_ISEQ   7
 #define RUBY_IMEMO_SHIFT  12
 #define RUBY_IMEMO_MASK   15
@@ -36,6 +41,22 @@
 #define RUBY_BLOCK_BYTES  80 /* and one block of the second */
 #define RUBY_BLOCKS_MAX   ((RUNTIME_RUBY_INDEX_BYTES - RUBY_INDEX_BYTES) / RUBY_BLOCK_BYTES)
 #define RUBY_LINES_MAX    ((RUNTIME_LINES_BYTES - RUNTIME_RUBY_INDEX_BYTES) / RUNTIME_RUBY_LINE_BYTES)
+/* Ruby: method.h, internal/class.h, include/ruby/st.h. */
+#define RUBY_ENV_LOCAL   2 /* an environment that is in no other one */
+#define RUBY_ENV_MAX     8 /* that are one in the other */
+#define RUBY_CLASS       2
+#define RUBY_MODULE      3
+#define RUBY_SINGLETON   (1u << 12) /* the class of one object */
+#define RUBY_METHOD_TYPE 15
+#define RUBY_CLASS_EXT   24 /* struct RClass: its struct rb_classext_struct, */
+#define RUBY_EXT_IV_TBL  8  /* and in that the struct st_table of its variables */
+#define RUBY_ST_START \
+	32 /* the index of the first entry, that behind the last one, and the entries */
+#define RUBY_VARIABLE_BYTES 24      /* hash, id, value */
+#define RUBY_VARIABLES_MAX  10      /* that are looked at */
+#define RUBY_VARIABLE_GONE  (~0ULL) /* its hash */
+#define RUBY_ID_SCOPE       14 /* 0: of a name that no program can give to a variable of a class */
+#define RUBY_ARRAY_TEXT     0x7961727241ULL /* "Array" */
 /* PHP: Zend/zend_types.h, Zend/zend_compile.h. */
 #define PHP_STRING         6
 #define PHP_STRING_LENGTH  16
@@ -49,7 +70,7 @@
 
 /* ---- texts ---- */
 
-enum listed_text { LISTED_NAME, LISTED_QUALNAME, LISTED_FILE };
+enum listed_text { LISTED_NAME, LISTED_QUALNAME, LISTED_FILE, LISTED_OWNER };
 
 /* Where the text of a string is, and *count its bytes; 0: it is none. */
 static __always_inline __u64 listed_text_at(const struct runtime_desc *d, __u64 addr, __u64 *count)
@@ -108,7 +129,183 @@ __attribute__((noinline)) int runtime_listed_text(__u64 addr, __u32 which)
 		return !LISTED_READ_TEXT(at, count, &ev->name, ev->name_text, 0);
 	if (which == LISTED_QUALNAME)
 		return !LISTED_READ_TEXT(at, count, &ev->qualname, ev->qualname_text, 0);
+	if (which == LISTED_OWNER)
+		return !LISTED_READ_TEXT(at, count, &ev->owner, ev->owner_text, 0);
 	return !LISTED_READ_TEXT(at, count, &ev->file, ev->file_text, 1);
+}
+
+/* ---- owners of Ruby's methods ---- */
+
+static __always_inline __u32 ruby_imemo(__u64 flags)
+{
+	return (flags & RUBY_TYPE) == RUBY_IMEMO ? flags >> RUBY_IMEMO_SHIFT & RUBY_IMEMO_MASK
+						 : ~0u;
+}
+
+/*
+ * Looks whether s->environment has the entry of a method, or of what a program sets in a method, which has it then.  1: the search
+ * ends, with s->entry, definition and owner, which are 0 if there is none; 0: s->environment is the one that it is in.
+ */
+__attribute__((noinline)) int runtime_ruby_environment(void)
+{
+	struct runtime_state *s = runtime_here();
+	__u64 entry[5]; /* flags, class, definition, id, owner; or flags, the entry */
+	__u64 addr, flags, off;
+
+	if (!s)
+		return 1;
+	off = s->environment - 16;
+	if (runtime_look(&s->environments, off, 24, false)) {
+		s->entry = s->definition = s->owner = 0;
+		return 1;
+	}
+	off -= s->environments.start;
+	addr = RUNTIME_WINDOW_WORD(&s->environments, off);
+	flags = RUNTIME_WINDOW_WORD(&s->environments, off + 16);
+	if (addr && addr == s->entry)
+		return 1;
+	s->environment = RUNTIME_WINDOW_WORD(&s->environments, off + 8) & ~3ULL;
+	if (!addr || bpf_probe_read_user(entry, sizeof(entry), (const void *)addr))
+		entry[0] = 0;
+	if (ruby_imemo(entry[0]) == RUBY_IMEMO_SVAR && flags & RUBY_ENV_LOCAL &&
+	    bpf_probe_read_user(entry, sizeof(entry), (const void *)entry[1]))
+		entry[0] = 0;
+	s->entry = s->definition = s->owner = 0;
+	if (ruby_imemo(entry[0]) == RUBY_IMEMO_MENT) {
+		s->entry = addr;
+		s->definition = entry[2];
+		s->owner = entry[4];
+	}
+	return s->entry || flags & RUBY_ENV_LOCAL;
+}
+
+/*
+ * Finds the method that a frame with this environment is of: a block's leads to the one that it is in, and the first of these that has
+ * an entry decides, as in Ruby.
+ */
+static __always_inline void ruby_find_method(struct runtime_state *s, __u64 environment)
+{
+	__u32 i;
+
+	s->environment = environment;
+	for (i = 0; i < RUBY_ENV_MAX; i++)
+		if (runtime_ruby_environment())
+			return;
+	s->entry = s->definition = s->owner = 0;
+}
+
+/* Whether there is the string "Array" at addr. */
+static __always_inline bool ruby_is_array(__u64 addr)
+{
+	__u64 head[3];
+
+	return !bpf_probe_read_user(head, sizeof(head), (const void *)addr) &&
+	       (head[0] & (RUBY_TYPE | RUBY_APART)) == RUBY_STRING &&
+	       (head[0] >> RUBY_SHORT_SHIFT & RUBY_SHORT_MASK) == 5 && head[2] == RUBY_ARRAY_TEXT;
+}
+
+/* Whether there is a class or module at addr whose own class is this one: a singleton class is of one object alone. */
+static __always_inline bool ruby_is_attached(__u64 addr, __u64 class)
+{
+	__u64 head[2];
+
+	return !(addr & 7) && !bpf_probe_read_user(head, sizeof(head), (const void *)addr) &&
+	       head[1] == class &&
+	       ((head[0] & RUBY_TYPE) == RUBY_CLASS || (head[0] & RUBY_TYPE) == RUBY_MODULE);
+}
+
+enum ruby_variable { RUBY_ID_OF_PATH, RUBY_PATH, RUBY_ATTACHED };
+
+/*
+ * Whether the variable at this place of s->object is the one that is wanted of s->class.  RUBY_PATH: the one with the id
+ * s->text_at; RUBY_ID_OF_PATH: that is "Array"; RUBY_ATTACHED: the class or module that a singleton class is of.
+ */
+__attribute__((noinline)) int runtime_ruby_is_variable(__u32 at, __u32 which)
+{
+	struct runtime_state *s = runtime_here();
+	__u64 id, value;
+
+	if (!s)
+		return 0;
+	id = RUNTIME_FIELD(s->object, __u64, at + 8);
+	value = RUNTIME_FIELD(s->object, __u64, at + 16);
+	if (RUNTIME_FIELD(s->object, __u64, at) == RUBY_VARIABLE_GONE || id & RUBY_ID_SCOPE)
+		return 0;
+	if (which == RUBY_PATH)
+		return id == s->text_at;
+	return which == RUBY_ATTACHED ? ruby_is_attached(value, s->class) : ruby_is_array(value);
+}
+
+/* A variable of s->class, in s->text_at, or the id of one; 0: it is not among the first ones. */
+__attribute__((noinline)) int runtime_ruby_variable(__u32 which)
+{
+	struct runtime_state *s = runtime_here();
+	__u64 table, place[3], count;
+	__u32 i;
+
+	if (!s)
+		return 0;
+	table = runtime_word(s->class + RUBY_CLASS_EXT);
+	table = table ? runtime_word(table + RUBY_EXT_IV_TBL) : 0;
+	if (!table ||
+	    bpf_probe_read_user(place, sizeof(place), (const void *)(table + RUBY_ST_START)))
+		goto none;
+	count = place[1] - place[0];
+	if (count >> 20)
+		goto none;
+	count = count > RUBY_VARIABLES_MAX ? RUBY_VARIABLES_MAX : count;
+	if (runtime_read(s->object, count * RUBY_VARIABLE_BYTES,
+			 place[2] + place[0] * RUBY_VARIABLE_BYTES))
+		goto none;
+	for (i = 0; i < RUBY_VARIABLES_MAX && i < count; i++)
+		if (runtime_ruby_is_variable(i * RUBY_VARIABLE_BYTES, which)) {
+			s->text_at = RUNTIME_FIELD(s->object, __u64,
+						   i * RUBY_VARIABLE_BYTES +
+							   (which == RUBY_ID_OF_PATH ? 8 : 16));
+			return 0;
+		}
+none:
+	s->text_at = 0;
+	return 0;
+}
+
+/*
+ * Reads the name of what owns the method that the code in s->code is of, and only if the method's definition has this code, or the
+ * code that this is a block of: of define_method() it has not.  Returns an enum runtime_ruby_owner.
+ */
+__attribute__((noinline)) int runtime_ruby_owner(void)
+{
+	struct runtime_state *s = runtime_here();
+	__u64 definition[2], class, flags; /* type, code */
+	int how = RUNTIME_RUBY_OF_INSTANCES;
+	struct runtime_desc *d;
+
+	if (!s)
+		return RUNTIME_RUBY_NO_OWNER;
+	d = runtime_desc_of(s);
+	if (!d || !d->state || !s->owner ||
+	    bpf_probe_read_user(definition, sizeof(definition), (const void *)s->definition) ||
+	    definition[0] & RUBY_METHOD_TYPE ||
+	    definition[1] != runtime_word(s->body + d->listed.code_method))
+		return RUNTIME_RUBY_NO_OWNER;
+	class = s->owner;
+	flags = runtime_word(class);
+	if (flags & RUBY_SINGLETON && (flags & RUBY_TYPE) == RUBY_CLASS) {
+		how = RUNTIME_RUBY_OF_ITSELF;
+		s->class = class;
+		runtime_ruby_variable(RUBY_ATTACHED);
+		class = s->text_at;
+		flags = class ? runtime_word(class) : 0;
+	}
+	if ((flags & RUBY_TYPE) != RUBY_CLASS && (flags & RUBY_TYPE) != RUBY_MODULE)
+		return RUNTIME_RUBY_NO_OWNER;
+	s->class = runtime_word(d->state + s->base);
+	runtime_ruby_variable(RUBY_ID_OF_PATH);
+	s->class = class;
+	if (s->text_at)
+		runtime_ruby_variable(RUBY_PATH);
+	return !s->text_at || runtime_listed_text(s->text_at, LISTED_OWNER) ? RUNTIME_RUBY_NO_OWNER
+									    : how;
 }
 
 /* ---- code ---- */
@@ -185,11 +382,13 @@ static __always_inline int listed_send(struct runtime_state *s, const struct run
 	    runtime_listed_text(is_in_c ? 0 : RUNTIME_FIELD(s->code, __u64, d->listed.code_file),
 				LISTED_FILE))
 		return 1;
-	if (d->kind == RUNTIME_RUBY)
+	ev->first_line = 0;
+	if (d->kind == RUNTIME_RUBY) {
+		ev->first_line = runtime_ruby_owner();
 		line_bytes = runtime_ruby_lines();
+	}
 	if (line_bytes > RUNTIME_LINES_BYTES)
 		return 1;
-	ev->first_line = 0;
 	return !runtime_send_code(s, ev, id, line_bytes);
 }
 
@@ -261,7 +460,10 @@ static __always_inline int listed_number(struct runtime_state *s, const struct r
 	s->code_id = 0;
 	if (s->code[0] == PHP_INTERNAL && d->kind == RUNTIME_PHP && !name)
 		return 0;
-	fresh.sum = name * 31 + RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname) * 37 +
+	/* Classes that are copies have the same code for their methods. */
+	addr += s->owner << 16;
+	fresh.sum = s->owner * 29 + name * 31 +
+		    RUNTIME_FIELD(s->code, __u64, d->listed.code_qualname) * 37 +
 		    RUNTIME_FIELD(s->code, __u64, d->listed.code_file) * 41 +
 		    RUNTIME_FIELD(s->code, __u64, d->listed.code_instrs);
 	if (runtime_known_code(s, addr, fresh.sum, &s->code_id))
@@ -282,7 +484,7 @@ __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 {
 	struct runtime_state *s = runtime_here();
 	struct runtime_desc *d;
-	bool is_read;
+	bool is_read, is_numbered;
 	__s64 place;
 
 	if (!s)
@@ -291,6 +493,7 @@ __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 	if (!d)
 		return 1;
 	is_read = addr == s->code_at;
+	is_numbered = is_read && s->owner == s->code_owner;
 	s->code_at = 0;
 	s->why = RUNTIME_UNKNOWN;
 	if (!is_read && listed_read_code(s, d, addr))
@@ -299,9 +502,10 @@ __attribute__((noinline)) int runtime_listed_code(__u64 addr, __u64 instr)
 	if (place < 0 ||
 	    (d->kind == RUNTIME_PHP && s->code[0] != PHP_INTERNAL &&
 	     listed_is_file(s, d) == !!RUNTIME_FIELD(s->code, __u64, d->listed.code_name)) ||
-	    (!is_read && listed_number(s, d, addr)))
+	    (!is_numbered && listed_number(s, d, addr)))
 		return 1;
 	s->code_at = addr;
+	s->code_owner = s->owner;
 	s->text_at = s->code_id ? (__u64)s->code_id << RUNTIME_INSTR_BITS | place : 0;
 	return 0;
 }
@@ -368,6 +572,8 @@ __attribute__((noinline)) int runtime_listed_frame(__u32 index)
 	s->why = RUNTIME_TOO_DEEP;
 	if (!code || kind < LISTED_INNER)
 		return 0;
+	if (d->kind == RUNTIME_RUBY)
+		ruby_find_method(s, listed_frame_field(s, d->listed.frame_flags));
 	if (runtime_listed_code(code, listed_frame_field(s, d->listed.frame_instr)))
 		return 1;
 	/* PHP's functions in C enter no loop. */
@@ -397,6 +603,7 @@ __attribute__((noinline)) int runtime_listed_find(void)
 	if (!d)
 		return 0;
 	s->at = s->end = s->found = s->code_at = 0;
+	s->entry = s->definition = s->owner = 0;
 	s->frames.size_bytes = s->environments.size_bytes = 0;
 	s->why = RUNTIME_NO_THREAD;
 	if (d->kind == RUNTIME_PHP) {

@@ -72,7 +72,12 @@ struct runtime_state {
 	__u64 pc, stream_map, deopt;
 	__u32 code_rounds, zero; /* in which the beginning of code may still be looked for */
 	__u64 code_at;           /* the code that code[] is of; 0: none */
-	__u64 body;              /* where code[] was read: Ruby's code has the rest there */
+	__u64 code_owner;        /* and whose owner that had */
+	/* Ruby: the entry of a method that was read last, its definition, what owns it; 0: none. */
+	__u64 entry, definition, owner;
+	__u64 environment; /* that is to be looked at next */
+	__u64 class;       /* whose variables are in object[] */
+	__u64 body;        /* where code[] was read: Ruby's code has the rest there */
 	__u8 object[RUNTIME_OBJECT_BYTES], code[RUNTIME_OBJECT_BYTES];
 	struct runtime_window frames, environments;
 	__u64 head[RUNTIME_HEAD_WORDS], words[RUNTIME_WALK_MAX]; /* as they are sent */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "record/runtime/code_names.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -349,20 +350,68 @@ static bool is_label_of(const char *label, const char *base)
 	return b && n >= b && !strcmp(label + n - b, base) && (n == b || label[n - b - 1] == ' ');
 }
 
+/* The path of a class or module: "Net::HTTP". */
+static bool is_constant_path(const char *text, size_t size_bytes)
+{
+	bool is_first = true;
+
+	for (size_t i = 0; i < size_bytes; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (is_first ? c < 0x80 && !isupper(c)
+			     : c < 0x80 && !isalnum(c) && c != '_' && c != ':')
+			return false;
+		is_first = false;
+		if (c != ':')
+			continue;
+		if (++i >= size_bytes || text[i] != ':')
+			return false;
+		is_first = true;
+	}
+	return !is_first;
+}
+
+/*
+ * The label of Ruby's code with what owns the method that it is of, as Ruby 3.4 has it: "block in Server#handle".  Without where that
+ * is not known, or one of the texts is not complete.  Owned; NULL: no memory.
+ */
+static char *ruby_label(const struct runtime_code_event *ev, const char *label, const char *base)
+{
+	size_t n = strlen(label), b = strlen(base), in = n > b ? n - b : 0;
+	bool has_owner = ev->first_line > RUNTIME_RUBY_NO_OWNER &&
+			 ev->first_line < RUNTIME_RUBY_OWNERS && is_text(&ev->owner) &&
+			 ev->owner.char_count <= sizeof(ev->owner_text) &&
+			 ev->name.char_count <= sizeof(ev->name_text) &&
+			 !strcmp(label + in, base) &&
+			 is_constant_path((const char *)ev->owner_text, ev->owner.char_count);
+	char *out = NULL;
+
+	if (!has_owner)
+		return strdup(label);
+	return asprintf(&out, "%.*s%.*s%c%s", (int)in, label, (int)ev->owner.char_count,
+			(const char *)ev->owner_text,
+			ev->first_line == RUNTIME_RUBY_OF_ITSELF ? '.' : '#', base) < 0
+		       ? NULL
+		       : out;
+}
+
 /* The name of code of Ruby or PHP, owned; NULL: its texts contradict each other, or no memory. */
-static char *listed_name(uint32_t kind, const char *name, const char *qualname, const char *file)
+static char *listed_name(const struct runtime_code_event *ev, uint32_t kind, const char *name,
+			 const char *qualname, const char *file)
 {
 	const char *in = *file ? short_file(file) : "internal";
-	char *out = NULL;
+	char *out = NULL, *label;
 	int n = -1;
 
 	/* It is no file; but what is in Ruby itself has one name for both: <internal:gem_prelude>. */
 	if (*file && *file != '<' && (!strcmp(file, name) || !strcmp(file, qualname)))
 		return NULL;
-	if (kind == RUNTIME_RUBY)
-		n = is_label_of(name, qualname) && *file ? asprintf(&out, "rb::%s (%s)", name, in)
-							 : -1;
-	else if (*name || *file)
+	if (kind == RUNTIME_RUBY) {
+		label = is_label_of(name, qualname) && *file ? ruby_label(ev, name, qualname)
+							     : NULL;
+		n = label ? asprintf(&out, "rb::%s (%s)", label, in) : -1;
+		free(label);
+	} else if (*name || *file)
 		n = asprintf(&out, "php::%s%s%s (%s)", qualname, *qualname ? "::" : "",
 			     *name ? name : "{main}", in);
 	return n < 0 ? NULL : out;
@@ -400,7 +449,7 @@ static char *name_by_texts(const struct runtime_code_event *ev, uint32_t kind, c
 			   const char *qualname, const char *file)
 {
 	return kind == RUNTIME_PERL ? perl_name(ev->first_line, name, qualname, file)
-				    : listed_name(kind, name, qualname, file);
+				    : listed_name(ev, kind, name, qualname, file);
 }
 
 /* Fills in the texts of code of Ruby, PHP or Perl. */

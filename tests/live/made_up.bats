@@ -20,8 +20,21 @@ run_it() {
 # bats test_tags=long
 @test "frames of a made-up Ruby are those that it has" {
 	run_it ruby3.1 none
-	[ "$(grep -cF ';rb::<main> (made_up.rb);rb::outer (made_up.rb);' loop)" -gt 0 ] || fail "$(cat loop err)"
-	same '' "$(grep -vE ';rb::<main> \(made_up.rb\);rb::outer \(made_up.rb\);inner;rb_vm_exec;.*;rb::block in outer \(made_up.rb\);burn' loop || true)"
+	[ "$(grep -cF ';rb::<main> (made_up.rb);rb::Made::Up#outer (made_up.rb);' loop)" -gt 0 ] || fail "$(cat loop err)"
+	same '' "$(grep -vE ';rb::<main> \(made_up.rb\);rb::Made::Up#outer \(made_up.rb\);inner;rb_vm_exec;.*;rb::block in Made::Up#outer \(made_up.rb\);burn' loop || true)"
+}
+
+# bats test_tags=long
+@test "a made-up method of a class itself has its name, and with any fault of its owner a method has none" {
+	run_it ruby3.1 itself
+	[ "$(grep -cF ';rb::Made::Up.outer (made_up.rb);inner;' loop)" -gt 0 ] || fail "$(cat loop err)"
+	[ "$(grep -cF ';rb::block in Made::Up.outer (made_up.rb);burn' loop)" -gt 0 ] || fail "$(cat loop err)"
+	for fault in "class place" "variable count" "variable place" "variable gone" id "name id" "owner type" "owner name" "owner place" \
+		attached "definition type" definition "definition place" "entry type" circle; do
+		run_it ruby3.1 "$fault"
+		[ "$(grep -cF ';rb::<main> (made_up.rb);rb::outer (made_up.rb);inner;' loop)" -gt 0 ] || fail "$fault: $(cat loop err)"
+		same '' "$(grep 'rb::[^;]*Up' loop || true)"
+	done
 }
 
 @test "frames of a made-up PHP are those that it has, with their lines" {
@@ -35,7 +48,7 @@ run_it() {
 # bats test_tags=long
 @test "frames where memory begins and ends are read, and nothing beside it" {
 	run_it ruby3.1 edges
-	[ "$(grep -cF ';rb::<main> (made_up.rb);rb::outer (made_up.rb);' loop)" -gt 0 ] || fail "$(cat loop err)"
+	[ "$(grep -cF ';rb::<main> (made_up.rb);rb::Made::Up#outer (made_up.rb);' loop)" -gt 0 ] || fail "$(cat loop err)"
 	run_it php8.2 edges
 	[ "$(grep -cF ';php::{main} (made_up.php);php::outer (made_up.php);' loop)" -gt 0 ] || fail "$(cat loop err)"
 }

@@ -4,7 +4,7 @@
  *
  * LIBRARY is a file of tests/lib/fixtures/ruby.c, php.c or perl.c: its loop runs main, outer and a block, entered anew for the block, for
  * half a second of CPU time.  FAULT: what is wrong with the frames, their code or texts; "none"; "edges": nothing, but
- * frames lie where memory begins or ends.
+ * frames lie where memory begins or ends; "itself": nothing, but the method is one of the class itself.
  */
 #include <dlfcn.h>
 #include <stdint.h>
@@ -74,9 +74,47 @@ static uint64_t ruby_text(const char *text)
 	return word_of(s);
 }
 
-static uint64_t ruby_code(const char *name, const char *base)
+/* {flags, class, superclass, rest}: rest leads to a table of variables, with this one. */
+static uint64_t ruby_class(uint64_t flags, uint64_t id, uint64_t value)
 {
-	uint64_t *code = calloc(5, 8), *body = calloc(20, 8);
+	uint64_t *class = calloc(5, 8), *rest = calloc(2, 8), *table = calloc(7, 8),
+		 *variable = calloc(3, 8);
+
+	class[0] = flags;
+	class[3] = is("class place") ? FAR : word_of(rest);
+	rest[1] = word_of(table);
+	table[5] = is("variable count") ? 1ULL << 63 : 1;
+	table[6] = is("variable place") ? FAR : word_of(variable);
+	variable[0] = is("variable gone") ? ~0ULL : 1;
+	variable[1] = id;
+	variable[2] = value;
+	return word_of(class);
+}
+
+/* Array has the id that names of classes have. */
+static uint64_t ruby_array(void)
+{
+	uint64_t *name = calloc(5, 8);
+
+	name[0] = 5 << 14 | 5;
+	memcpy(name + 2, "Array", 5);
+	return ruby_class(2, is("id") ? 0x106 : 0x100, word_of(name));
+}
+
+static uint64_t ruby_owner(void)
+{
+	uint64_t class = ruby_class(is("owner type") ? 5 : 2, is("name id") ? 0x110 : 0x100,
+				    ruby_text(is("owner name") ? "made up" : "Made::Up"));
+	uint64_t single = ruby_class(1 << 12 | 2, 0x120, class);
+
+	((uint64_t *)class)[1] = is("attached") ? class : single;
+	return is("itself") || is("attached") ? single : class;
+}
+
+/* Methods of code are of one that is a method. */
+static uint64_t ruby_code(const char *name, const char *base, uint64_t method)
+{
+	uint64_t *code = calloc(5, 8), *body = calloc(24, 8);
 
 	code[0] = is("code type") ? 0x501a : 0x701a;
 	code[2] = is("body place") ? FAR : word_of(body);
@@ -85,35 +123,59 @@ static uint64_t ruby_code(const char *name, const char *base)
 	body[8] = ruby_text("/srv/made_up.rb");
 	body[9] = ruby_text(is("name") ? "another" : base);
 	body[10] = ruby_text(name);
+	body[22] = method ? method : word_of(code);
 	return word_of(code);
 }
 
-/* {pc, sp, iseq, self, ep, ..}: the first one is at the end of the stack. */
-static void ruby_frame(uint64_t **at, uint64_t code, uint64_t flags)
+static uint64_t ruby_entry(uint64_t code)
 {
-	uint64_t *env = between_edges(8, code & 16), *body = code ? ((uint64_t **)code)[2] : NULL;
+	uint64_t *entry = calloc(5, 8), *definition = calloc(3, 8);
+
+	definition[0] = is("definition type");
+	definition[1] = is("definition") ? word_of(definition) : code;
+	entry[0] = is("entry type") ? 0x101a : 0x601a;
+	entry[2] = is("definition place") ? FAR : word_of(definition);
+	entry[4] = is("owner place") ? FAR : ruby_owner();
+	return word_of(entry);
+}
+
+/*
+ * {pc, sp, iseq, self, ep, ..}: the first one is at the end of the stack.  An environment is {entry, the one it is in, flags}.  Returns
+ * where it is.
+ */
+static uint64_t ruby_frame(uint64_t **at, uint64_t code, uint64_t flags, uint64_t entry,
+			   uint64_t outer)
+{
+	uint64_t *env = between_edges(24, code & 16), *body = code ? ((uint64_t **)code)[2] : NULL;
 
 	*at -= 8;
 	memset(*at, 0, 64); /* memory that was never written is not there */
-	*env = is("frame flags") ? flags & 0xffff : flags;
+	env[0] = entry;
+	env[1] = is("circle") ? word_of(env + 2) | 1 : outer | 1;
+	env[2] = is("frame flags") ? flags & 0xffff : flags;
+	if (is("circle"))
+		env[2] &= ~2ULL;
 	if (code && !is("body place"))
 		(*at)[0] = body[1] + (is("instruction") ? 4096 : 16);
 	(*at)[2] = code;
-	(*at)[4] = is("environment place") ? FAR : word_of(env);
+	(*at)[4] = is("environment place") ? FAR : word_of(env + 2);
+	return word_of(env + 2);
 }
 
-static void run_ruby(uint64_t **current)
+static void run_ruby(uint64_t **current, uint64_t *array)
 {
 	uint64_t *stack = between_edges(STACK_WORDS * 8UL, 1), *at = stack + STACK_WORDS,
 		 *state = calloc(8, 8);
-	uint64_t outer = ruby_code("outer", "outer");
+	uint64_t outer = ruby_code("outer", "outer", 0),
+		 entry = is("circle") ? 0 : ruby_entry(outer), env = 0;
 
-	ruby_frame(&at, outer, 0x79990821);
-	ruby_frame(&at, ruby_code("<main>", "<main>"), 0x77770021);
+	*array = ruby_array();
+	ruby_frame(&at, outer, 0x79990821, 0, 0);
+	ruby_frame(&at, ruby_code("<main>", "<main>", 0), 0x77770021, 0, 0);
 	for (int i = is("depth") ? STACK_WORDS / 8 - 8 : 1; i > 0; i--)
-		ruby_frame(&at, outer, 0x11110003);
-	ruby_frame(&at, 0, 0x55550083);
-	ruby_frame(&at, ruby_code("block in outer", "outer"), 0x22220021);
+		env = ruby_frame(&at, outer, 0x11110003, entry, 0);
+	ruby_frame(&at, 0, 0x55550083, 0, 0);
+	ruby_frame(&at, ruby_code("block in outer", "outer", outer), 0x22220021, 0, env);
 	state[0] = word_of(stack);
 	state[1] = STACK_WORDS;
 	state[2] = word_of(is("stack") ? at - STACK_WORDS : at) + (is("frame place") ? 8 : 0);
@@ -280,6 +342,6 @@ int main(int argc, char **argv)
 	else if (globals)
 		run_php(globals);
 	else
-		run_ruby(dlsym(library, "ruby_current_ec"));
+		run_ruby(dlsym(library, "ruby_current_ec"), dlsym(library, "rb_cArray"));
 	return 0;
 }

@@ -28,6 +28,7 @@ static const struct runtime_listed_offsets ruby_3_1 = {
 	.code_instr_count = 4,
 	.code_lines = 120,
 	.instr_bytes = 8,
+	.code_method = 176,
 };
 
 /* Zend/zend_compile.h, Zend/zend_globals.h, Zend/zend.h. */
@@ -79,7 +80,7 @@ static uint32_t version_of(const char *text)
 
 /* ---- Ruby ---- */
 
-enum ruby_name { RUBY_STATE, RUBY_LOOP, RUBY_VERSION, RUBY_NAMES };
+enum ruby_name { RUBY_STATE, RUBY_LOOP, RUBY_VERSION, RUBY_ARRAY, RUBY_NAMES };
 
 /* vm_exec() calls vm_exec_core(), which is no name in a stripped library. */
 static void find_ruby(const struct elf_parts *parts, struct elf_runtime *out)
@@ -88,6 +89,7 @@ static void find_ruby(const struct elf_parts *parts, struct elf_runtime *out)
 		[RUBY_STATE] = { .text = "ruby_current_ec" },
 		[RUBY_LOOP] = { .text = "rb_vm_exec" },
 		[RUBY_VERSION] = { .text = "ruby_version" },
+		[RUBY_ARRAY] = { .text = "rb_cArray" },
 	};
 	struct runtime_range outer;
 	char text[8] = "";
@@ -109,6 +111,7 @@ static void find_ruby(const struct elf_parts *parts, struct elf_runtime *out)
 	out->desc.eval[0] = elf_loop_callee(parts, outer);
 	out->desc.is_nested = 1;
 	out->desc.listed = ruby_3_1;
+	out->desc.state = names[RUBY_ARRAY].addr;
 	out->state = ELF_RUNTIME_LAYOUT;
 	if (out->desc.eval[0].size_bytes < CORE_BYTES_MIN ||
 	    !elf_names_thread_module(parts, &names[RUBY_STATE], &out->desc))

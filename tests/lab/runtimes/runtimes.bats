@@ -33,7 +33,7 @@ lines_of() {
 		grep -F "($2)" | sed 's/ *$//' | sort -u
 }
 
-@test "Ruby: stacks of methods, blocks, callbacks, fibers, threads and enumerators are those that Ruby reports, with their lines" {
+@test "Ruby: stacks of methods, blocks, callbacks, fibers, threads and enumerators are those that Ruby reports, with owners and lines" {
 	ruby3.1 "$here/stacks.rb" 0 truth
 	ebprec record -q -F 499 -o x.data -- ruby3.1 "$here/stacks.rb" 2
 	held_to_truth rb:: m_round stacks.rb rb_vm_exec
@@ -42,6 +42,10 @@ lines_of() {
 	lines_of rb:: stacks.rb | grep -v '^<main>' >got
 	[ "$(wc -l <got)" -ge 20 ] || fail "$(cat got)"
 	same '' "$(comm -23 got lines)"
+	# Two classes with the same code have their own names.
+	for owner in Outer::Copied Outer::Second; do
+		[ "$(grep -cF "rb::$owner#m_copied (stacks.rb)" folded)" -gt 0 ] || fail "no $owner: $(grep m_copied folded | head -3)"
+	done
 }
 
 @test "PHP: stacks of functions, methods, closures, callbacks, fibers and generators are those that PHP reports, with their lines" {
@@ -159,13 +163,13 @@ perl_is_held_to_truth() {
 	ebprec record -q -o x.data -- ruby3.1 waits.rb
 	ebprec report -q --off-cpu --folded -i x.data >out
 	for method in m_burn m_queue m_sleep; do
-		[ "$(grep -c "rb::$method (waits.rb)" out)" -gt 0 ] || fail "$method: $(cat out)"
+		[ "$(grep -c "rb::Object#$method (waits.rb)" out)" -gt 0 ] || fail "$method: $(cat out)"
 	done
 	# The lock changes hands every 100 ms: each of two waits about half of a second for it.
-	us=$(grep 'rb::m_burn (waits.rb).*\[futex\]' out | weight)
+	us=$(grep 'rb::Object#m_burn (waits.rb).*\[futex\]' out | weight)
 	[ "$us" -gt 200000 ] || fail "$us us: $(grep m_burn out)"
 	# One of ten may be left out: a virtual machine's own threads hide switches.
-	us=$(grep 'rb::m_sleep (waits.rb)' out | weight)
+	us=$(grep 'rb::Object#m_sleep (waits.rb)' out | weight)
 	[ "$us" -gt 200000 ] || fail "$us us: $(grep m_sleep out)"
 }
 
@@ -178,7 +182,7 @@ perl_is_held_to_truth() {
 	echo 'def m_short = 3000000.times { |i| i + 1 }; m_short' >short.rb
 	ebprec record -q -F 1999 -o x.data -- ruby3.1 short.rb
 	ebprec report -q --folded -i x.data >out
-	[ "$(grep 'rb::m_short (short.rb);' out | weight)" -gt 20 ] || fail "$(tail -3 out)"
+	[ "$(grep 'rb::Object#m_short (short.rb);' out | weight)" -gt 20 ] || fail "$(tail -3 out)"
 }
 
 # no_function PREFIX LOOP - no stack has a function without its loop, and the report has the reason
@@ -252,8 +256,16 @@ pod() {
 		ebprec report --folded --container '^spins$' -i x.data >"out.${command%% *}" 2>>err
 	done
 	pod rmi -f ebprec-test:runtimes >/dev/null
-	[ "$(grep 'rb::m_outer (spin.rb);rb::m_inner (spin.rb);' out.ruby31 | weight)" -gt 300 ] || fail "$(cat err; tail -3 out.ruby31)"
+	[ "$(grep 'rb::Object#m_outer (spin.rb);rb::Object#m_inner (spin.rb);' out.ruby31 | weight)" -gt 300 ] || fail "$(cat err; tail -3 out.ruby31)"
 	[ "$(grep 'php::m_outer (spin.php);php::m_inner (spin.php)' out.php82 | weight)" -gt 300 ] || fail "$(tail -3 out.php82)"
+}
+
+# without_owner, without_place - names of Ruby without the class or module that owns the method, and without "block in"
+without_owner() {
+	sed -E 's/(^|[; ]|rb::)[A-Z][A-Za-z]*(::[A-Z][A-Za-z]*)*[#.]/\1/g'
+}
+without_place() {
+	sed 's/block[^;]* in //g; s/rescue in //g; s/ensure in //g'
 }
 
 # mutated FORM COMMAND.. - a recording of a program that runs meanwhile, while each offset and address of its interpreter is wrong for moments
@@ -275,9 +287,16 @@ mutated() {
 @test "wrong offsets give no wrong stack, and the recorder lives" {
 	command -v bpftool >/dev/null || skip "needs bpftool"
 	ruby3.1 "$here/stacks.rb" 0 truth
-	# The label without what it is in is no wrong name.
-	sed 's/block[^;]* in //g; s/rescue in //g; s/ensure in //g' truth >bare && cat bare >>truth
 	mutated listed ruby3.1 "$here/stacks.rb" 60
+	# A name without its owner, or without what it is in, is no wrong name; but one with another owner is.
+	tr ';' '\n' <truth | sed 's/ [0-9]*$//' >frames
+	without_owner <frames >bare && cat bare >>frames
+	without_place <frames >bare && cat bare >>frames
+	# Bodies of classes ran before the truth began.
+	tr ';' '\n' <folded | sed -n 's/^rb::\([^<].* (stacks.rb)\)\( [0-9]*\)*$/\1/p' | sort -u >got
+	same '' "$(sort -u frames | comm -23 got -)"
+	without_owner <truth >bare && without_place <bare | cat bare - >truth
+	without_owner <folded >folded.2 && mv folded.2 folded
 	awk -v PREFIX=rb:: -v FROM=m_round -v OF=stacks.rb -v LOOP=rb_vm_exec -f "$here/same_stacks.awk" truth folded >counts 2>others
 	read -r all joined of_program equal <counts
 	echo "# Ruby: $(cat changes) changes, $all samples in the loop, $joined with functions, $of_program of the program, $equal known" >&3

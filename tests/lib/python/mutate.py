@@ -22,7 +22,7 @@ ADDRESSES = {"python": range(40, 72, 8), "listed": (40, 128, 136), "perl": (128,
 # Without sizes, and without lines, which are no names: struct runtime_python_offsets, runtime_listed_offsets, runtime_perl_offsets
 OFFSETS = {
     "python": range(72, 122, 2),
-    "listed": [at for at in range(74, 110, 2) if at not in (76, 86, 100, 106)],
+    "listed": [at for at in range(74, 112, 2) if at not in (76, 86, 100, 106)],
     "perl": [at for at in range(74, 128, 2) if at not in (80, 100, 104)],
 }[FORM]
 

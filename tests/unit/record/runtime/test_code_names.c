@@ -308,6 +308,77 @@ static void frames_of_perl_have_the_name_of_their_sub_or_what_they_are(void **st
 	}
 }
 
+static void a_method_of_ruby_has_what_owns_it(void **state)
+{
+	static const struct {
+		int32_t how;
+		const char *name, *base, *owner, *shown;
+	} rows[] = {
+		{ RUNTIME_RUBY_OF_INSTANCES, "run", "run", "Server", "rb::Server#run (a.rb)" },
+		{ RUNTIME_RUBY_OF_ITSELF, "run", "run", "App::Server",
+		  "rb::App::Server.run (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "block (2 levels) in run", "run", "Server",
+		  "rb::block (2 levels) in Server#run (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "<=>", "<=>", "V2_x", "rb::V2_x#<=> (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "run", "run", "\xc3\x84rger",
+		  "rb::\xc3\x84rger#run (a.rb)" },
+		/* An owner that is no name of a class or module, or of no kind, is left out. */
+		{ RUNTIME_RUBY_NO_OWNER, "run", "run", "Server", "rb::run (a.rb)" },
+		{ RUNTIME_RUBY_OWNERS, "run", "run", "Server", "rb::run (a.rb)" },
+		{ -1, "run", "run", "Server", "rb::run (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "run", "run", "", "rb::run (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "run", "run", "server", "rb::run (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "run", "run", "#<Class:0x1>", "rb::run (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "run", "run", "App:Server", "rb::run (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "run", "run", "App::", "rb::run (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "run", "run", "App::1", "rb::run (a.rb)" },
+		{ RUNTIME_RUBY_OF_INSTANCES, "run...", "another", "Server", "rb::run... (a.rb)" },
+	};
+	struct runtime_code_event ev;
+	struct bundle *b;
+
+	(void)state;
+	for (uint32_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct code_names c = { .path = INTERPRETED_CODE_RUBY,
+					.build_id = { .size_bytes = 20 } };
+
+		make(&ev, 1, rows[i].base, rows[i].name, "a.rb");
+		ev.name.is_utf8 = ev.qualname.is_utf8 = 1;
+		ev.name.is_ascii = ev.qualname.is_ascii = 0;
+		ev.line_bytes = 0;
+		ev.owner = put(ev.owner_text, sizeof(ev.owner_text), rows[i].owner, false);
+		ev.first_line = rows[i].how;
+		assert_int_equal(code_names_add(&c, &ev, RUNTIME_RUBY, 0), 0);
+		assert_int_equal(code_names_hit(&c, AT(1, 0), true), 0);
+		b = read_back(&c, 0);
+		check(b, AT(1, 0), true, rows[i].shown, "a.rb", 0);
+		bundle_free(b);
+		code_names_done(&c);
+	}
+}
+
+static void a_text_that_is_cut_leaves_the_owner_out(void **state)
+{
+	struct code_names c = { .path = INTERPRETED_CODE_RUBY, .build_id = { .size_bytes = 20 } };
+	char text[RUNTIME_QUALNAME_BYTES + 2];
+	struct runtime_code_event ev;
+	struct bundle *b;
+
+	(void)state;
+	memset(text, 'A', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	make(&ev, 1, "run", "run", "a.rb");
+	ev.line_bytes = 0;
+	ev.owner = put(ev.owner_text, sizeof(ev.owner_text), text, false);
+	ev.first_line = RUNTIME_RUBY_OF_INSTANCES;
+	assert_int_equal(code_names_add(&c, &ev, RUNTIME_RUBY, 0), 0);
+	assert_int_equal(code_names_hit(&c, AT(1, 0), true), 0);
+	b = read_back(&c, 0);
+	check(b, AT(1, 0), true, "rb::run (a.rb)", "a.rb", 0);
+	bundle_free(b);
+	code_names_done(&c);
+}
+
 /* Ruby's name ends with the one that it has without what it is in; PHP's class stands before the name, and its lines are in the places. */
 static void code_of_ruby_and_php_has_one_name(void **state)
 {
@@ -510,6 +581,8 @@ int main(void)
 		cmocka_unit_test(functions_of_javascript_may_have_any_name_or_none),
 		cmocka_unit_test(frames_of_perl_have_the_name_of_their_sub_or_what_they_are),
 		cmocka_unit_test(code_of_ruby_and_php_has_one_name),
+		cmocka_unit_test(a_method_of_ruby_has_what_owns_it),
+		cmocka_unit_test(a_text_that_is_cut_leaves_the_owner_out),
 		cmocka_unit_test(
 			a_process_that_makes_code_without_end_leaves_room_for_names_of_others),
 		cmocka_unit_test(

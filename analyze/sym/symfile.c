@@ -204,6 +204,18 @@ static int find_wanted(const struct symfile *s, const struct symfile_wanted *wan
 	return *vaddrs ? 0 : -ENOMEM;
 }
 
+/* Removes the addresses that a symbol covers. */
+static void remove_named(struct symfile *s, uint64_t *vaddrs, size_t *count)
+{
+	uint64_t start, end;
+	size_t n = 0;
+
+	for (size_t i = 0; i < *count; i++)
+		if (!symtab_extent(s->symbols, vaddrs[i], &start, &end))
+			vaddrs[n++] = vaddrs[i];
+	*count = n;
+}
+
 /* A broken table is left out: its functions are not distinguished, as if it were not there. */
 static int read_ranges(struct symfile *s, const struct elf_file *elf, const struct elf_file *debug,
 		       const struct elf_file *mini, const struct symtab_wanted *wanted)
@@ -214,14 +226,44 @@ static int read_ranges(struct symfile *s, const struct elf_file *elf, const stru
 	return -ENOMEM;
 }
 
+static int load_bounds(struct symfile *s, const struct name_roots *roots,
+		       const struct elf_file *elf, const struct elf_file *debug,
+		       const struct elf_file *mini)
+{
+	const struct symtab_wanted none = { 0 }; /* bounds do not depend on whose part it is */
+	int err = roots->function_addresses ? read_ranges(s, elf, debug, mini, &none) : 0;
+
+	return err ? err : read_bounds(s, elf, debug, mini);
+}
+
+/* wanted: NULL: all.  Functions without a name are distinguished even where no table of symbols can be read. */
+static int load_symbols(struct symfile *s, const struct name_roots *roots,
+			const struct elf_file *elf, const struct elf_file *debug,
+			const struct elf_file *mini, const struct symfile_wanted *wanted)
+{
+	uint64_t *vaddrs = NULL;
+	struct symtab_wanted at;
+	int err = wanted ? find_wanted(s, wanted, &vaddrs, &at.count) : 0, ranges_err = 0;
+
+	if (err)
+		return err;
+	at.vaddrs = vaddrs;
+	err = symtab_new(elf, debug, mini, wanted ? &at : NULL, &s->symbols);
+	if (!err && wanted)
+		remove_named(s, vaddrs, &at.count);
+	if (roots->function_addresses && (!wanted || at.count))
+		ranges_err = read_ranges(s, elf, debug, mini, wanted ? &at : NULL);
+	free(vaddrs);
+	return err ? err : ranges_err;
+}
+
 static enum name_reason load_tables(struct symfile *s, const struct name_roots *roots,
 				    const struct elf_file *elf, const struct elf_file *debug,
 				    const struct symfile_wanted *wanted)
 {
+	bool only_bounds = wanted && wanted->only_bounds;
 	struct elf_file *mini = NULL;
 	uint8_t *unpacked = NULL;
-	uint64_t *vaddrs = NULL;
-	struct symtab_wanted at;
 	size_t unpacked_bytes;
 	int err;
 
@@ -230,20 +272,13 @@ static enum name_reason load_tables(struct symfile *s, const struct name_roots *
 	    elf_file_from_bytes(unpacked, unpacked_bytes, &mini))
 		mini = NULL;
 	s->mini = mini;
-	err = wanted ? find_wanted(s, wanted, &vaddrs, &at.count) : 0;
-	at.vaddrs = vaddrs;
-	if (!err && roots->function_addresses)
-		err = read_ranges(s, elf, debug, mini, wanted ? &at : NULL);
-	if (!err && wanted && wanted->only_bounds)
-		err = read_bounds(s, elf, debug, mini);
-	else if (!err)
-		err = symtab_new(elf, debug, mini, wanted ? &at : NULL, &s->symbols);
-	free(vaddrs);
+	err = only_bounds ? load_bounds(s, roots, elf, debug, mini)
+			  : load_symbols(s, roots, elf, debug, mini, wanted);
 	elf_file_close(mini);
 	free(unpacked);
 	if (err)
 		return NAME_BAD_ELF;
-	if (wanted && wanted->only_bounds)
+	if (only_bounds)
 		return NAME_FOUND;
 	return symtab_count(s->symbols) ? NAME_FOUND : symfile_miss(s);
 }

@@ -214,7 +214,7 @@ $(O)/tests/lib/fixtures/.built: tests/lib/fixtures/build $(wildcard tests/lib/fi
 $(call prog,$(call unit,symbol_buckets addr2line_split file_facts resolve resolve_debug symtab symtab_hostile symtab_wanted function_parts threads elf_python elf_v8 elf_listed elf_perl elf_jvm)): | $(O)/tests/lib/fixtures/.built
 
 # What generators of captures look into besides the format.
-$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/radix_sort.c analyze/base/arena.c analyze/base/shared_library.c)
+$(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/names/mount_paths.c analyze/base/arena.c analyze/base/shared_library.c)
 	$(call show_step,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 # A fuzz target and the driver that replays its corpus.

@@ -97,7 +97,7 @@ layers() {
 	analyze/sym/elf: format/base
 	analyze/sym/locate: format/base format/os format/payload analyze/base analyze/sym/elf
 	analyze/sym/dwarf: format/base analyze/sym/elf
-	analyze/sym/symtab: format/base format/unwind analyze/base analyze/sym/elf analyze/sym/dwarf
+	analyze/sym/symtab: format/base format/unwind analyze/sym/elf analyze/sym/dwarf
 	analyze/sym: format/base format/os analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf analyze/sym/symtab
 	analyze/input/event: format/base format/text format/unwind format/perf format/payload format/reader analyze/base
 	analyze/input/tracepoint: format/base format/reader analyze/out
@@ -105,7 +105,7 @@ layers() {
 	analyze/metric/syscall: format/base
 	analyze/process: format/base format/contract format/perf format/payload format/reader analyze/base analyze/sym/locate analyze/input/event analyze/input
 	analyze/process/liveness: format/base format/reader analyze/base analyze/input/event analyze/process
-	analyze/fold/location: format/base analyze/base analyze/process
+	analyze/fold/location: format/base analyze/process
 	analyze/fold: format/base format/os format/unwind format/unwind/table format/perf format/reader analyze/sym/locate analyze/input/event analyze/input analyze/process analyze/process/liveness analyze/fold/location
 	analyze/spool: format/base format/text format/os format/reader analyze/base analyze/input/event analyze/input analyze/process analyze/fold
 	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
@@ -129,7 +129,7 @@ layers() {
 	analyze/push: format/base format/os format/reader format/text analyze/base analyze/input analyze/process analyze/metric analyze/report/profile analyze/report analyze/export analyze/push/forms
 	analyze/push/ask: format/base analyze/base analyze/names analyze/report/profile analyze/push/forms analyze/push
 	analyze/serve: format/base format/os format/text analyze/base analyze/input analyze/push/forms
-	analyze/page: format/base format/text format/reader analyze/base analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report analyze/page/table analyze/page/counters
+	analyze/page: format/base format/text format/reader analyze/sym/locate analyze/sym analyze/input/event analyze/input analyze/process analyze/fold analyze/sched analyze/report/key analyze/report/profile analyze/report analyze/page/table analyze/page/counters
 	analyze/screen: format/base format/text format/perf analyze/base analyze/input analyze/fold analyze/names analyze/report/profile analyze/report
 	analyze/lib: format/base format/os format/perf format/reader analyze/input/event analyze/input analyze/names analyze/report/profile analyze/report/script analyze/report
 	analyze/cmd/sandbox: format/base format/os format/contract analyze/sym/locate

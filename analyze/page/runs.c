@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 
 /* Lists the runs of one thread behind those of another.  order: not sorted yet, with the time as the key. */
 static size_t list_runs(const struct page_waits *w, struct page_run *runs, struct radix_item *order)

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 #include "analyze/fold/stack_counter.h"
 #include "analyze/report/key/row_keys.h"
 #include "format/base/lower_bound.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 #include "analyze/report/profile/calltree.h"
 #include "analyze/report/profile/stack_path.h"
 #include "analyze/sym/locate/file_search.h"

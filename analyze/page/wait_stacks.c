@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 #include "analyze/report/wait_table.h"
 #include "format/base/vec.h"
 

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 #include "format/base/vec.h"
 
 #define NO_WAIT UINT32_MAX

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 #include "analyze/input/event/event_iter.h"
 #include "analyze/input/event/event_of.h"
 #include "analyze/input/slice_border.h"

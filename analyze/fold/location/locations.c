@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/fold/location/locations.h"
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 #include "format/base/vec.h"
 
 static bool equal(const struct location *a, const struct location *b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include "analyze/report/profile/calltree.h"
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 #include "format/base/vec.h"
 
 /* Where a node of the stacks is in the tree, below what it was put under last. */

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 #include "format/base/insertion_sort.h"
 #include "analyze/sym/symtab/demangle.h"
 #include "analyze/sym/symtab/plt.h"

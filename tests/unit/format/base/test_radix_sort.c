@@ -7,7 +7,7 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 
 static int by_key(const void *va, const void *vb)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "analyze/base/radix_sort.h"
+#include "format/base/radix_sort.h"
 
 #include <errno.h>
 #include <stdbool.h>

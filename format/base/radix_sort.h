@@ -5,8 +5,8 @@
  * A digit of the key at a time, and none that all have in common: several times faster than comparing
  * when there are some 10 000 and keys are small numbers.  Equal keys stay in the order they came.
  */
-#ifndef EBPREC_ANALYZE_BASE_RADIX_SORT_H
-#define EBPREC_ANALYZE_BASE_RADIX_SORT_H
+#ifndef EBPREC_FORMAT_BASE_RADIX_SORT_H
+#define EBPREC_FORMAT_BASE_RADIX_SORT_H
 
 #include <stddef.h>
 #include <stdint.h>

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "format/base/mmap_array.h"
 
@@ -51,5 +52,33 @@ int radix_sort(struct radix_item **list, size_t count)
 	}
 	free(to);
 	*list = from;
+	return 0;
+}
+
+int radix_sort_records(void **records, size_t count, size_t record_bytes, size_t key_off_bytes)
+{
+	struct radix_item *items;
+	uint8_t *sorted, *from = *records;
+	int err = -ENOMEM;
+
+	if (count > UINT32_MAX)
+		return -ENOMEM;
+	items = reallocarray(NULL, count + 1, sizeof(*items));
+	for (size_t i = 0; items && i < count; i++) {
+		memcpy(&items[i].key, from + i * record_bytes + key_off_bytes,
+		       sizeof(items[i].key));
+		items[i].value = (uint32_t)i;
+	}
+	if (items)
+		err = radix_sort(&items, count);
+	sorted = err ? NULL : reallocarray(NULL, count + 1, record_bytes);
+	for (size_t i = 0; sorted && i < count; i++)
+		memcpy(sorted + i * record_bytes, from + items[i].value * record_bytes,
+		       record_bytes);
+	free(items);
+	if (!sorted)
+		return -ENOMEM;
+	free(*records);
+	*records = sorted;
 	return 0;
 }

@@ -19,4 +19,10 @@ struct radix_item {
 /* Sorts *list, which may be another array of malloc() afterwards.  -ENOMEM: as it was. */
 int radix_sort(struct radix_item **list, size_t count);
 
+/*
+ * Sorts an array of records, each with a uint64_t key at key_off_bytes, in the same way; *records, of malloc(), may be
+ * another array of just count of them afterwards.  -ENOMEM: as it was.
+ */
+int radix_sort_records(void **records, size_t count, size_t record_bytes, size_t key_off_bytes);
+
 #endif

@@ -5,6 +5,7 @@
 
 #include "format/base/cursor.h"
 #include "format/base/lower_bound.h"
+#include "format/base/radix_sort.h"
 #include "format/base/vec.h"
 #include "format/unwind/eh_frame.h"
 
@@ -24,6 +25,7 @@ struct fde {
 };
 
 enum { NO_CIE = INT32_MAX };
+enum { MANY = 1000 }; /* FDEs, of which sorting by digits is faster */
 
 struct eh_frame {
 	struct eh_frame_section section;
@@ -242,6 +244,25 @@ static int compare_fdes(const void *a, const void *b)
 	return x->ins_off_bytes < y->ins_off_bytes ? 1 : -1;
 }
 
+/* As compare_fdes(), for many.  false: no memory. */
+static bool sort_many(struct eh_frame *f)
+{
+	void *fdes = f->fdes;
+	uint32_t end;
+
+	if (radix_sort_records(&fdes, f->n_fdes, sizeof(*f->fdes), offsetof(struct fde, pc)))
+		return false;
+	f->fdes = fdes;
+	f->max_fdes = f->n_fdes;
+	for (uint32_t i = 0; i < f->n_fdes; i = end) {
+		for (end = i + 1; end < f->n_fdes && f->fdes[end].pc == f->fdes[i].pc;)
+			end++;
+		if (end > i + 1)
+			qsort(&f->fdes[i], end - i, sizeof(*f->fdes), compare_fdes);
+	}
+	return true;
+}
+
 static int collect(struct eh_frame *f)
 {
 	struct cursor c = cursor_of(f->section.data, f->section.size_bytes);
@@ -256,7 +277,7 @@ static int collect(struct eh_frame *f)
 	}
 	if (more < 0)
 		return more;
-	if (!f->sorted)
+	if (!f->sorted && (f->n_fdes < MANY || !sort_many(f)))
 		qsort(f->fdes, f->n_fdes, sizeof(*f->fdes), compare_fdes);
 	f->stats.cies = f->n_cies;
 	return 0;

@@ -19,8 +19,8 @@
  *
  * The bytes may come from anyone.  Broken contents of one CIE or FDE turn the range they cover
  * into UNWIND_CFA_UNSUP, and are counted; only a broken length or a limit fails the section.  Time
- * is O(n log n) in the size of the section.  Memory is at most four times the size of the section
- * and 32 MB, and is freed on return, or by eh_frame_close().
+ * is O(n log n) in the size of the section.  Memory is at most eight times the size of the section,
+ * while FDEs are sorted, and 32 MB, and is freed on return, or by eh_frame_close().
  *
  * Reference: the Linux Standard Base, "Exception Frames", and DWARF 5 section 6.4.
  */

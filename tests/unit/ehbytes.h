@@ -21,7 +21,7 @@ enum { VADDR = 0x8000, PC = 0x1000, SIZE = 0x40 };
 #define START "cfa=sp+8 fp=same ra=[cfa-8]"
 
 struct section {
-	uint8_t data[8192];
+	uint8_t data[65536];
 	size_t n;
 	size_t cie; /* offset of the CIE the next FDE uses */
 };

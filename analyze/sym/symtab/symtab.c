@@ -31,24 +31,14 @@ static int by_start(const void *pa, const void *pb)
 /* As by_start(), for many: they are in the order in which they were read, which stays where starts are equal. */
 static bool sort_many(struct symtab *t)
 {
-	struct radix_item *items = reallocarray(NULL, t->count, sizeof(*items));
-	struct symbol *sorted = reallocarray(NULL, t->count, sizeof(*sorted));
-	bool done = items && sorted;
+	void *symbols = t->symbols;
 
-	for (size_t i = 0; done && i < t->count; i++)
-		items[i] = (struct radix_item){ t->symbols[i].start, (uint32_t)i };
-	done = done && !radix_sort(&items, t->count);
-	for (size_t i = 0; done && i < t->count; i++)
-		sorted[i] = t->symbols[items[i].value];
-	if (done) {
-		free(t->symbols);
-		t->symbols = sorted;
-		t->room = t->count;
-		sorted = NULL;
-	}
-	free(items);
-	free(sorted);
-	return done;
+	if (radix_sort_records(&symbols, t->count, sizeof(*t->symbols),
+			       offsetof(struct symbol, start)))
+		return false;
+	t->symbols = symbols;
+	t->room = t->count;
+	return true;
 }
 
 /*

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -59,10 +60,52 @@ static void sorts_as_comparing_does_and_keeps_the_order_of_equals(void **state)
 			check(counts[c], masks[m]);
 }
 
+struct record {
+	uint32_t order;
+	uint64_t key;
+	char text[5];
+};
+
+static int by_record_key(const void *va, const void *vb)
+{
+	const struct record *a = va, *b = vb;
+
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static void records_move_with_their_keys(void **state)
+{
+	enum { COUNT = 3000 };
+	struct record *list = calloc(COUNT, sizeof(*list)), *want = calloc(COUNT, sizeof(*want));
+	void *records = list;
+
+	assert_non_null(list);
+	assert_non_null(want);
+	srand(2);
+	for (uint32_t i = 0; i < COUNT; i++) {
+		list[i].order = i;
+		list[i].key = (uint64_t)rand() << 20 & 0x7ff00000; /* some are equal */
+		(void)snprintf(list[i].text, sizeof(list[i].text), "%u", i);
+	}
+	memcpy(want, list, COUNT * sizeof(*want));
+	qsort(want, COUNT, sizeof(*want), by_record_key);
+	assert_int_equal(
+		radix_sort_records(&records, COUNT, sizeof(*list), offsetof(struct record, key)),
+		0);
+	assert_memory_equal(records, want, COUNT * sizeof(*want));
+	assert_int_equal(
+		radix_sort_records(&records, 0, sizeof(*list), offsetof(struct record, key)), 0);
+	free(records);
+	free(want);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sorts_as_comparing_does_and_keeps_the_order_of_equals),
+		cmocka_unit_test(records_move_with_their_keys),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

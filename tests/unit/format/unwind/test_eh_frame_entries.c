@@ -97,6 +97,38 @@ static void rows_of_the_starts_that_are_asked_for(void **state)
 	eh_frame_close(frame);
 }
 
+enum { PAIRS = 1201, STEP = 16 }; /* pairs: prime */
+
+/* The short one of each pair comes first. */
+static int check_range(void *ctx, uint64_t pc, uint32_t size_bytes)
+{
+	uint32_t *count = ctx;
+
+	assert_int_equal(pc, PC + *count / 2 * STEP);
+	assert_int_equal(size_bytes, *count % 2 ? 8 : 4);
+	++*count;
+	return 0;
+}
+
+static void many_ranges_ascend_and_of_equal_ones_the_longest_is_last(void **state)
+{
+	static const struct bytes ins = BYTES(0x0e, 8);
+	struct section s = { .n = 0 };
+	struct eh_frame_section section = { .data = s.data, .vaddr = VADDR };
+	struct eh_frame *frame;
+	uint32_t count = 0;
+
+	put_cie(&s, UNWIND_X86_64);
+	for (uint32_t i = 0; i < 2 * PAIRS; i++)
+		put_fde(&s, PC + i * 7 % PAIRS * STEP, (i < PAIRS) == (i * 7 % PAIRS % 2) ? 8 : 4,
+			&ins);
+	section.size_bytes = s.n;
+	assert_int_equal(eh_frame_open(&section, &frame, NULL), 0);
+	assert_int_equal(eh_frame_ranges(frame, check_range, &count), 0);
+	assert_int_equal(count, 2 * PAIRS);
+	eh_frame_close(frame);
+}
+
 struct cie_case {
 	const char *name;
 	uint8_t version;
@@ -327,6 +359,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(ranges_become_one_order),
 		cmocka_unit_test(rows_of_the_starts_that_are_asked_for),
+		cmocka_unit_test(many_ranges_ascend_and_of_equal_ones_the_longest_is_last),
 		cmocka_unit_test(cies_of_all_kinds),
 		cmocka_unit_test(pointers_of_all_encodings),
 		cmocka_unit_test(long_entries_of_64_bit_length),

@@ -16,6 +16,7 @@ enum { NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
 enum {
 	CODE_MAX_BYTES = 1 << 29, /* of all sections of a file, which may lie over each other */
 	CHUNK_BYTES = 1 << 18,    /* of code, read at once */
+	BLOCK_BYTES = 64,         /* of code, passed over at once */
 	JUMP_BYTES = 6,           /* 0f 8x and four bytes of distance; or e9 and four */
 	JUMPS_MAX =
 		1 << 20, /* from and to the parts that are asked for; with more none is joined */
@@ -31,6 +32,14 @@ struct jump {
 	uint64_t from, to;
 	uint32_t section;        /* index */
 	uint32_t source, target; /* parts */
+};
+
+/* A chunk of a section, and what of the next one a jump may reach into. */
+struct code {
+	uint32_t section; /* index */
+	uint64_t vaddr;
+	const uint8_t *bytes;
+	size_t chunk_bytes, size_bytes;
 };
 
 /* How far the instructions of a part are read. */
@@ -176,26 +185,63 @@ static int add_jump(struct join *j, uint32_t section, uint64_t from, uint64_t to
 	return 0;
 }
 
-/* Jumps whose first byte is this one, in the first chunk_bytes at vaddr.  size_bytes: what may be read. */
-static int find_jumps(struct join *j, uint32_t section, uint64_t vaddr, const uint8_t *bytes,
-		      size_t chunk_bytes, size_t size_bytes, uint8_t first)
+/*
+ * Whether a byte of the block, with the three behind it, can be the distance of a jump into the near_bytes.  to_first:
+ * where a distance of 0 at the first byte leads, counted from the first of these.
+ */
+static bool is_near_led_to(const uint8_t *bytes, uint32_t to_first, uint32_t near_bytes)
 {
-	bool is_jcc = first == 0x0f;
-	size_t distance_at = is_jcc ? 2 : 1;
+	uint32_t distances[BLOCK_BYTES / sizeof(uint32_t)], found = 0;
+
+	for (uint32_t k = 0; k < sizeof(uint32_t); k++) {
+		memcpy(distances, bytes + k, sizeof(distances));
+		for (uint32_t i = 0; i < BLOCK_BYTES / sizeof(uint32_t); i++)
+			found |= distances[i] + to_first + k + i * (uint32_t)sizeof(uint32_t) <
+				 near_bytes;
+	}
+	return found;
+}
+
+/* A jump whose distance is at at_bytes. */
+static int find_jump(struct join *j, const struct code *c, size_t at_bytes)
+{
+	const uint8_t *at = c->bytes + at_bytes;
+	uint64_t vaddr = c->vaddr + at_bytes;
+	size_t opcode_bytes = 0;
 	int32_t distance;
+
+	if (at[-1] == 0xe9)
+		opcode_bytes = 1;
+	else if (at_bytes > 1 && at[-2] == 0x0f && (at[-1] & 0xf0) == 0x80)
+		opcode_bytes = 2;
+	if (!opcode_bytes || at_bytes - opcode_bytes >= c->chunk_bytes)
+		return 0;
+	memcpy(&distance, at, sizeof(distance));
+	return add_jump(j, c->section, vaddr - opcode_bytes,
+			vaddr + sizeof(distance) + (uint64_t)(int64_t)distance);
+}
+
+/* Most code is far from what is asked for, and few of its bytes are a distance that leads there. */
+static int find_jumps(struct join *j, const struct code *c)
+{
+	uint64_t near_bytes = j->end - j->first;
+	bool is_before = c->vaddr < j->first && j->first - c->vaddr >= c->chunk_bytes;
+	bool is_far = near_bytes <= UINT32_MAX && (is_before || c->vaddr >= j->end);
+	size_t end = c->size_bytes < sizeof(int32_t) ? 0 : c->size_bytes - sizeof(int32_t) + 1;
+	size_t block_end;
 	int err = 0;
 
-	for (const uint8_t *at = bytes;
-	     !err && (at = memchr(at, first, (size_t)(bytes + chunk_bytes - at))); at++) {
-		size_t left_bytes = size_bytes - (size_t)(at - bytes);
-
-		if (left_bytes < distance_at + sizeof(distance) ||
-		    (is_jcc && (at[1] & 0xf0) != 0x80))
+	if (end > c->chunk_bytes + 2)
+		end = c->chunk_bytes + 2;
+	for (size_t at = 1; !err && at < end; at = block_end) {
+		block_end = end - at < BLOCK_BYTES ? end : at + BLOCK_BYTES;
+		if (is_far && end - at >= BLOCK_BYTES &&
+		    !is_near_led_to(c->bytes + at,
+				    (uint32_t)(c->vaddr + at + sizeof(int32_t) - j->first),
+				    (uint32_t)near_bytes))
 			continue;
-		memcpy(&distance, at + distance_at, sizeof(distance));
-		err = add_jump(j, section, vaddr + (uint64_t)(at - bytes),
-			       vaddr + (uint64_t)(at - bytes) + distance_at + sizeof(distance) +
-				       (uint64_t)(int64_t)distance);
+		for (size_t i = at; !err && i < block_end; i++)
+			err = find_jump(j, c, i);
 	}
 	return err;
 }
@@ -204,21 +250,19 @@ static int find_jumps(struct join *j, uint32_t section, uint64_t vaddr, const ui
 static int find_section_jumps(struct join *j, const struct elf_file_section *s, uint32_t section,
 			      uint8_t *buf)
 {
+	struct code c = { .section = section, .bytes = buf };
 	uint64_t left_bytes;
-	size_t size_bytes, chunk_bytes;
 	int err = 0;
 
-	for (uint64_t off = 0; !err && off < s->size_bytes; off += chunk_bytes) {
+	for (uint64_t off = 0; !err && off < s->size_bytes; off += c.chunk_bytes) {
 		left_bytes = s->size_bytes - off;
-		chunk_bytes = left_bytes < CHUNK_BYTES ? (size_t)left_bytes : CHUNK_BYTES;
-		size_bytes = left_bytes < CHUNK_BYTES + JUMP_BYTES ? (size_t)left_bytes
-								   : CHUNK_BYTES + JUMP_BYTES;
-		if (elf_file_read_part(j->elf, s, off, buf, size_bytes))
+		c.vaddr = s->addr + off;
+		c.chunk_bytes = left_bytes < CHUNK_BYTES ? (size_t)left_bytes : CHUNK_BYTES;
+		c.size_bytes = left_bytes < CHUNK_BYTES + JUMP_BYTES ? (size_t)left_bytes
+								     : CHUNK_BYTES + JUMP_BYTES;
+		if (elf_file_read_part(j->elf, s, off, buf, c.size_bytes))
 			return 0;
-		err = find_jumps(j, section, s->addr + off, buf, chunk_bytes, size_bytes, 0xe9);
-		if (!err)
-			err = find_jumps(j, section, s->addr + off, buf, chunk_bytes, size_bytes,
-					 0x0f);
+		err = find_jumps(j, &c);
 	}
 	return err;
 }

@@ -67,6 +67,32 @@ static void jump_inside_of_another_instruction_is_none(void **state)
 	assert_int_equal(function_at(NULL, 0x401b00), 0x401b00);
 }
 
+/* Whether it alone is asked for, or all addresses are. */
+static void check_part(uint64_t vaddr, uint64_t function)
+{
+	const struct symtab_wanted wanted = { &vaddr, 1 };
+
+	assert_int_equal(function_at(NULL, vaddr), function);
+	assert_int_equal(function_at(&wanted, vaddr), function);
+}
+
+static void part_of_a_function_far_away_is_of_that_function(void **state)
+{
+	for (uint64_t i = 0; i < 64; i++)
+		check_part(0x402000 + i * 0x100, 0x442000 + i * 0x100);
+}
+
+static void jump_that_two_chunks_have_a_piece_of_is_found(void **state)
+{
+	check_part(0x406000, 0x480ffb);
+	check_part(0x406100, 0x4c0ffb);
+}
+
+static void jump_from_the_last_part_to_behind_it_is_found(void **state)
+{
+	check_part(0x4c2000, 0x4c2100);
+}
+
 static void wanted_addresses_have_the_functions_that_they_have_without_them(void **state)
 {
 	static const uint64_t vaddrs[] = { 0, 0x401102, UINT64_MAX };
@@ -85,6 +111,9 @@ int main(void)
 		cmocka_unit_test(function_that_is_jumped_to_is_its_own),
 		cmocka_unit_test(part_without_a_jump_to_it_is_its_own),
 		cmocka_unit_test(jump_inside_of_another_instruction_is_none),
+		cmocka_unit_test(part_of_a_function_far_away_is_of_that_function),
+		cmocka_unit_test(jump_that_two_chunks_have_a_piece_of_is_found),
+		cmocka_unit_test(jump_from_the_last_part_to_behind_it_is_found),
 		cmocka_unit_test(wanted_addresses_have_the_functions_that_they_have_without_them),
 	};
 

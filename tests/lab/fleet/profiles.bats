@@ -50,17 +50,19 @@ without_services() {
 		protoc -I "$BATS_TEST_DIRNAME" --decode=otlp.Request otlp.proto <"$body" >text
 		# protoc prints a field that the messages do not have by its number.
 		run ! grep -qE '^ *[0-9]+( \{|:)' text
-		# The first profile of each resource has samples, the second their weight.
-		awk -f "$BATS_TEST_DIRNAME/first_profile.awk" text >>sums
+		awk -f "$BATS_TEST_DIRNAME/otlp_sums.awk" text >>sums
 	done
-	same "$(weight <want)" "$(sum_field 1 <sums)"
+	same "$(weight <want)" "$(grep '^samples ' sums | weight)"
+	waits=$("$TEST_LIB/profile_check.py" otlp waits server/*_profiles | weight)
+	[ "$waits" -gt 0 ]
+	same "$waits" "$(grep '^waits ' sums | weight)"
 }
 
 @test "npm's pprof reader has the same samples for each innermost function" {
 	modules=$BUILD/fleet-npm
 	[ -d "$modules/node_modules/pprof-format" ] || npm install --prefix "$modules" --no-audit --no-fund pprof-format@2.2.1 >npm.log 2>&1 ||
 		fail "$(tail -n 5 npm.log)"
-	NODE_PATH=$modules/node_modules node "$BATS_TEST_DIRNAME/pprof_sums.cjs" server/*.ingest | sort >got-npm
+	NODE_PATH=$modules/node_modules node "$BATS_TEST_DIRNAME/pprof_sums.cjs" samples server/*.ingest | sort >got-npm
 	sed 's/.*;//' want | sum_stacks >want-npm
 	diff want-npm got-npm
 }

@@ -34,7 +34,7 @@ must() {
 generate() {
 	must "INSERT INTO prof.ebprec_frames SELECT number, 'native', hex(intDiv(number, 100)), concat('/usr/lib/lib', toString(intDiv(number, 100)), '.so'), concat('function_', toString(number)), 0, 0, 0 FROM numbers(50000)"
 	must "INSERT INTO prof.ebprec_stacks SELECT number, today(), arrayMap(i -> (number * 45 + i * 7919) % 50000, range(45)) FROM numbers(2000000)"
-	must "INSERT INTO prof.ebprec_samples SELECT concat('service-', toString(s)), 'cpu', toStartOfMinute(toDateTime(toStartOfHour(now()) - 1 - number % 86400)), s * 20000 + toUInt64(20000 * pow((cityHash64(number) % 100003) / 100003, 3)), (1 + number % 3) * 52631578, 1 + number % 3, concat('host-', toString(cityHash64(number, 1) % 1000)), concat('worker-', toString(s)), '', cityHash64(number, 1) % 1000, 1440 - intDiv(number % 86400, 60) FROM (SELECT number, if(number % 10 = 0, 0, cityHash64(number, 2) % 100) AS s FROM numbers($rows))"
+	must "INSERT INTO prof.ebprec_samples (service, event, t, stack, weight, samples, host, comm, container, sender, seq) SELECT concat('service-', toString(s)), 'cpu', toStartOfMinute(toDateTime(toStartOfHour(now()) - 1 - number % 86400)), s * 20000 + toUInt64(20000 * pow((cityHash64(number) % 100003) / 100003, 3)), (1 + number % 3) * 52631578, 1 + number % 3, concat('host-', toString(cityHash64(number, 1) % 1000)), concat('worker-', toString(s)), '', cityHash64(number, 1) % 1000, 1440 - intDiv(number % 86400, 60) FROM (SELECT number, if(number % 10 = 0, 0, cityHash64(number, 2) % 100) AS s FROM numbers($rows))"
 }
 
 # seconds CMD... - how long it takes, at best of three

@@ -64,10 +64,11 @@ arrived() {
 	database=clickhouse://10.231.77.1:$clickhouse_port/prof
 	ebprec push -q --to "$database" --setup
 	for host in "${hosts[@]}"; do
-		(on "$host" ebprec agent -q --spool "$PWD/$host" --rotate 2s -F 99 --cgroup "/ebprec-$$-$host") &
+		(on "$host" ebprec agent --spool "$PWD/$host" --rotate 2s -F 99 --cgroup "/ebprec-$$-$host" 2>"$host.err") &
 		(on "$host" ebprec push -q --to "$database" -i "$PWD/$host" -d "$PWD/$host.push" --interval 1 --follow) &
 	done
-	await test -e web-1/index.sqlite -a -e web-2/index.sqlite
+	await grep -q recording web-1.err
+	await grep -q recording web-2.err
 	(serve_on web-1 2) &
 	(serve_on web-2 4) &
 	await arrived

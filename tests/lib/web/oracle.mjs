@@ -101,18 +101,19 @@ function check(what, words, want, got) {
 	process.exit(1);
 }
 
-// As `ebprec marks --summary` prints them.
+// As `ebprec marks --summary` prints them, but for the width of columns, which depends on what is in them.
 function marks_text(list) {
-	const ms = (ns) => (ns / 1e6).toFixed(6).padStart(12), none = "           -";
-	const line = (row) => String(row.count).padStart(8) + " " + (row.lengths.length ? [row.total, row.min, row.max, row.mean, row.median, row.p99].map(ms) : Array(6).fill(none)).join(" ") +
-		"  " + row.group + "/" + row.name + (row.unended ? " (" + row.unended + " without an end)" : "") + "\n";
+	const ms = (ns) => (ns / 1e6).toFixed(6);
+	const line = (row) => row.count + " " + (row.lengths.length ? [row.total, row.min, row.max, row.mean, row.median, row.p99].map(ms) : Array(6).fill("-")).join(" ") +
+		" " + row.group + "/" + row.name + (row.unended ? " (" + row.unended + " without an end)" : "") + "\n";
 	return list.map(line).join("");
 }
 
 function check_marks(selection) {
 	const words = command_events(model, selection, ["marks", "--summary"]).match(/'[^']*'|\S+/g).map((word) => word.replaceAll("'", "")).slice(1, -2);
 	const text = execFileSync("ebprec", [...words, "-i", capture], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-	check("marks", words, text.slice(text.indexOf("\n") + 1), marks_text(marks_summary(model, marks_selected(model, selection, filter_ranges(model, selection)))));
+	const narrow = (lines) => lines.replaceAll(/ +/g, " ").replaceAll(/^ /gm, "");
+	check("marks", words, narrow(text.slice(text.indexOf("\n") + 1)), narrow(marks_text(marks_summary(model, marks_selected(model, selection, filter_ranges(model, selection))))));
 }
 
 let filled = 0, around = 0;

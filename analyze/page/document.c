@@ -211,9 +211,10 @@ static void write_facts(struct json_writer *j, const struct page_side *side, uin
 	if (kernel)
 		outbuf_printf(&text, "%s%s", kernel, between);
 	if (!feature_cpus(r->capture, &available, &online))
-		outbuf_printf(&text, "%" PRIu32 " CPUs%s", online, between);
-	outbuf_printf(&text, "%s%s%.6g s%s%" PRIu64 " samples", event_name(side->ask->attr),
-		      between, (double)span_us / 1e6, between, samples);
+		outbuf_printf(&text, "%" PRIu32 " CPU%s%s", online, online == 1 ? "" : "s",
+			      between);
+	outbuf_printf(&text, "%s%s%.6g s%s%" PRIu64 " sample%s", event_name(side->ask->attr),
+		      between, (double)span_us / 1e6, between, samples, samples == 1 ? "" : "s");
 	outbuf_add(&text, "", 1);
 	j->out->bad |= !outbuf_ok(&text);
 	if (outbuf_ok(&text))
@@ -577,13 +578,14 @@ static void add_given(struct outbuf *out, const struct page_parts *parts,
 		      const struct capture *capture)
 {
 	static const struct {
-		const char *table, *text;
+		const char *table, *one, *many;
 	} given[] = {
-		{ "tasks", "threads and their control groups" },
-		{ "processes", "processes and their command lines" },
-		{ "frames", "functions" },
-		{ "objects", "files" },
-		{ "counters", "tables of counters" },
+		{ "tasks", "thread and its control group", "threads and their control groups" },
+		{ "processes", "process and its command line",
+		  "processes and their command lines" },
+		{ "frames", "function", "functions" },
+		{ "objects", "file", "files" },
+		{ "counters", "table of counters", "tables of counters" },
 	};
 	const struct page_columns *columns = &parts->list[0].columns;
 	const char *between = "";
@@ -594,8 +596,10 @@ static void add_given(struct outbuf *out, const struct page_parts *parts,
 	for (size_t g = 0; g < sizeof(given) / sizeof(given[0]); g++)
 		for (size_t i = 0; i < columns->table_count; i++)
 			if (!strcmp(columns->tables[i].name, given[g].table)) {
-				outbuf_printf(out, "%s%" PRIu64 " %s", between,
-					      columns->tables[i].rows, given[g].text);
+				uint64_t rows = columns->tables[i].rows;
+
+				outbuf_printf(out, "%s%" PRIu64 " %s", between, rows,
+					      rows == 1 ? given[g].one : given[g].many);
 				between = ", ";
 			}
 	for (size_t i = 1; i < parts->count; i++)

@@ -24,7 +24,7 @@ import { profile_make, profile_set } from "./view/profile.mjs";
 import { tree_grow, tree_weigh } from "./count/tree.mjs";
 import { waiting_make } from "./view/waiting.mjs";
 import { waits_csv } from "./count/waits.mjs";
-import { words_count, words_length, words_percent, words_weight } from "./data/words.mjs";
+import { words_length, words_percent, words_weight } from "./data/words.mjs";
 
 const REST_MS = 120;
 

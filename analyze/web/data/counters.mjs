@@ -22,7 +22,7 @@ export function counters_chosen({ lines }, ids) {
 
 export function counters_value(value, unit) {
 	if (unit === "ns")
-		return value < 0 ? "-" + words_length(-value / 1000) : words_length(value / 1000);
+		return (value < 0 ? "-" : "") + words_length(Math.abs(value) / 1000);
 	if (unit === "bytes" && Math.abs(value) >= 1e8)
 		return words_count(value / 2 ** 20) + " MiB";
 	const scaled = unit === "millionths" ? value / 1e6 : value;

@@ -3,6 +3,9 @@
 
 export const words_count = (n) => String(Math.round(n)).replace(/\B(?=(\d{3})+$)/g, "\u202f");
 
+// "1 process", "2 processes".
+export const words_many = (n, things) => words_count(n) + " " + (n === 1 ? things.replace(/(?<=s)es$|s$/, "") : things);
+
 export function words_percent(part, total) {
 	if (!total)
 		return "-";
@@ -14,9 +17,7 @@ export function words_percent(part, total) {
 export function words_weight(n, unit) {
 	if (unit === "time_ns" || unit === "ns")
 		return words_length(n / 1000);
-	if (unit === "us")
-		return words_length(n);
-	return words_count(n) + (unit === "samples" && n === 1 ? " sample" : " " + unit);
+	return unit === "us" ? words_length(n) : words_many(n, unit);
 }
 
 export function words_length(us) {

@@ -4,7 +4,7 @@ import { compare_make, COMPARE_RESULTS } from "../count/compare.mjs";
 import { command_compare, command_lacks } from "../data/command.mjs";
 import { filter_make } from "../data/filter.mjs";
 import { link_range } from "../data/link.mjs";
-import { words_count, words_percent } from "../data/words.mjs";
+import { words_count, words_many, words_percent } from "../data/words.mjs";
 import { dom_command, dom_section } from "./dom.mjs";
 import { profile_name } from "./profile.mjs";
 import { table_make, table_set } from "./table.mjs";
@@ -27,7 +27,7 @@ export function changes_make(app) {
 // Rows that are unsure or noise are grey.
 export const changes_table = (label, kind, columns) => table_make({ label, class: kind, first: 15, row: ({ result }) => (result < 2 ? "chance" : null), columns });
 
-export const changes_caption = (rows, text) => words_count(rows.filter((row) => row.result === 2).length) + " of " + words_count(rows.length) + text + "; what is unsure or noise is grey";
+export const changes_caption = (rows, things) => words_count(rows.filter((row) => row.result === 2).length) + " of " + words_many(rows.length, things) + " changed by more than chance; what is unsure or noise is grey";
 
 // The ranges that are compared; null: none are.
 export function changes_ranges(app) {
@@ -52,7 +52,7 @@ function changes_count({ app, table, command, element }) {
 	app.changed = Array.from(row_of, (row) => by_row.get(row)); // by frame
 	const lacks = model.parts ? null : command_lacks(model, selection), line = lacks ? null : command_compare(model, selection, ranges);
 	command.set(line ? null : lacks || "it takes ranges of one capture each", () => line);
-	table_set(table, rows.sort((a, b) => b.result - a.result || size(b) - size(a) || a.row - b.row), too_short ? "too short to know what is chance" : changes_caption(rows, " functions changed by more than chance"));
+	table_set(table, rows.sort((a, b) => b.result - a.result || size(b) - size(a) || a.row - b.row), too_short ? "too short to know what is chance" : changes_caption(rows, "functions"));
 	app.redraw();
 }
 

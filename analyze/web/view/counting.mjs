@@ -4,7 +4,7 @@ import { command_events } from "../data/command.mjs";
 import { counters_chosen, counters_id, counters_name, counters_points, counters_summary, counters_value } from "../data/counters.mjs";
 import { filter_all } from "../data/filter.mjs";
 import { link_names, link_names_of } from "../data/link.mjs";
-import { words_count, words_length, words_moment } from "../data/words.mjs";
+import { words_count, words_length, words_many, words_moment } from "../data/words.mjs";
 import { dom_button, dom_command, dom_section } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
@@ -13,7 +13,7 @@ export function counting_make(app) {
 	const sums = table_make({ label: "Table of counters", class: "counters", first: 12, columns: [
 		["over time", ({ line, shown }) => dom_button(shown ? "hide" : "show", () => counting_toggle(app, line, shown), (shown ? "hide " : "show ") + counters_name(line) + " above")],
 		["of", ({ line }) => line.group],
-		["counter", ({ line }) => line.what + (line.left_out ? " (without " + words_count(line.left_out) + " too large values)" : "")],
+		["counter", ({ line }) => line.what + (line.left_out ? " (without " + words_many(line.left_out, "too large values") + ")" : "")],
 		number("min"), number("mean"), number("max"), ["table", ({ line }) => line.title],
 	] });
 	const table = table_make({ label: "Intervals of counters", first: 10, columns: [
@@ -38,7 +38,7 @@ function counting_count(app, { sums, table, command, note }) {
 	const rows = model.counters.lines.map((line) => ({ line, shown: chosen.includes(line), points: counters_points(line, times) })).filter((row) => row.points.length || row.line.left_out);
 	const ends = rows.flatMap(({ points }) => points.map(({ to_us }) => Math.floor(to_us))).sort((a, b) => a - b);
 	command.set(ends.length ? "" : "no interval is in it", () => command_events(model, { ...filter_all(), times: times.length ? [[ends[0], ends.at(-1) + 1]] : [] }, ["metrics", "--interval"]));
-	table_set(sums, rows.map((row) => ({ ...row, ...counters_summary(row.points) })), words_count(rows.length) + " counters" + (times.length ? " in the intervals of the selected time" : "") + note);
+	table_set(sums, rows.map((row) => ({ ...row, ...counters_summary(row.points) })), words_many(rows.length, "counters") + (times.length ? " in the intervals of the selected time" : "") + note);
 	const values = rows.filter((row) => row.shown).flatMap(({ line, points }) => points.map((point) => ({ line, point }))).sort((a, b) => a.point.from_us - b.point.from_us);
-	table_set(table, values, words_count(values.length) + " intervals of what is shown over time");
+	table_set(table, values, words_many(values.length, "intervals") + " of what is shown over time");
 }

@@ -3,7 +3,7 @@
 import { command_events, command_lacks, command_of_events } from "../data/command.mjs";
 import { filter_ranges } from "../data/filter.mjs";
 import { marks_kind, marks_selected, marks_summary } from "../data/marks.mjs";
-import { words_count, words_length, words_moment } from "../data/words.mjs";
+import { words_count, words_length, words_many, words_moment } from "../data/words.mjs";
 import { dom_button, dom_command, dom_section } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
@@ -30,8 +30,8 @@ export function marking_make(app) {
 		const { selection } = app, lacks = command_lacks(model, command_of_events(selection)), list = marks_selected(model, selection, filter_ranges(model, selection)), names = marks_summary(model, list);
 		for (const { set, words } of commands)
 			set(lacks, () => command_events(model, selection, words));
-		table_set(sums, names, words_count(names.length) + " names");
-		table_set(table, list, words_count(list.length) + " marks");
+		table_set(sums, names, words_many(names.length, "names"));
+		table_set(table, list, words_many(list.length, "marks"));
 	} };
 }
 

@@ -10,7 +10,7 @@ import { match_inside } from "../data/match.mjs";
 import { list_join, list_numbers, list_within } from "../data/lists.mjs";
 import { marks_lanes } from "../data/marks.mjs";
 import { STATES, states_at, states_strip } from "../count/states.mjs";
-import { words_count, words_fit, words_length, words_moment, words_percent, words_step, words_weight } from "../data/words.mjs";
+import { words_fit, words_length, words_many, words_moment, words_percent, words_step, words_weight } from "../data/words.mjs";
 
 const OVERVIEW_ROW = 20, OVERVIEW_AXIS = 22, OVERVIEW_ROWS = 16, OVERVIEW_CELL = 3, OVERVIEW_LANES = 12, OVERVIEW_RANGES = 200;
 
@@ -84,10 +84,10 @@ function overview_labels(overview, hidden) {
 		};
 		return el("li.level" + row.level, row.more ? el("button.toggle", { type: "button", "aria-expanded": String(open.has(row.id)), "aria-label": "parts of " + name, onclick: toggle }, open.has(row.id) ? "\u25be" : "\u25b8") : "",
 			row.selects ? dom_button(name, () => app.change({ ...(lane ? null : { comms: [], pids: [], tids: [] }), ...row.selects }), "select " + name, "name") : el("span.name", { title: line && name }, name),
-			el("span.quiet", lane ? words_count(lane.list.length) + " marks" : line ? "up to " + counters_value(row.most, line.unit) : words_percent(row.weight, app.sampled_sum)));
+			el("span.quiet", lane ? words_many(lane.list.length, "marks") : line ? "up to " + counters_value(row.most, line.unit) : words_percent(row.weight, app.sampled_sum)));
 	});
 	if (hidden > 0 || overview.all)
-		items.push(el("li", dom_button(overview.all ? "only the busiest" : hidden + " others", () => {
+		items.push(el("li", dom_button(overview.all ? "only the busiest" : words_many(hidden, "others"), () => {
 			overview.all = !overview.all;
 			overview_update(overview);
 		}, null, "more")));
@@ -251,7 +251,7 @@ function overview_hover(overview, event, us) {
 function overview_text({ app, from, to, columns, cells, rows }, row, us) {
 	const at = row.name + " at " + words_moment(us, (to - from) / 1000), column = Math.min(columns - 1, Math.floor((us - from) * columns / (to - from)));
 	return at + (row.strip ? overview_state_text(app.model, row.tid, us) : ": " + (row.line ? overview_line_text(row.line, us)
-		: row.lane ? words_count(row.lane.list.filter(({ from_us, to_us }) => from_us <= us && to_us >= us).length) + " marks"
+		: row.lane ? words_many(row.lane.list.filter(({ from_us, to_us }) => from_us <= us && to_us >= us).length, "marks")
 			: words_weight(cells[rows.indexOf(row) * columns + column], app.model.head.weight) + " in " + words_length((to - from) / columns)));
 }
 

@@ -3,7 +3,7 @@
 import { processes_exit, processes_table } from "../count/processes.mjs";
 import { command_lacks, command_line } from "../data/command.mjs";
 import { list_by_text } from "../data/lists.mjs";
-import { words_count, words_length, words_moment, words_weight } from "../data/words.mjs";
+import { words_count, words_length, words_many, words_moment, words_weight } from "../data/words.mjs";
 import { dom_button, dom_command, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
@@ -31,6 +31,6 @@ export function processing_make(app) {
 	return { element: dom_section("processes", "Processes", null, table.element, command.line), update: () => {
 		const { rows, other } = processes_table(model, app.sampled);
 		command.set(command_lacks(model, app.selection), () => command_line(model, app.selection, ["--sort=pid"]));
-		table_set(table, rows, words_count(rows.length) + " of " + words_count(p.count) + " processes" + (other ? "; " + weight(other) + " of none of them" : ""));
+		table_set(table, rows, words_count(rows.length) + " of " + words_many(p.count, "processes") + (other ? "; " + weight(other) + " of none of them" : ""));
 	} };
 }

@@ -4,7 +4,7 @@ import { FUNCTIONS_ORDERS } from "../count/functions.mjs";
 import { kinds_of } from "../data/kinds.mjs";
 import { match_exactly } from "../data/match.mjs";
 import { FRAME_KERNEL } from "../data/model.mjs";
-import { words_count, words_percent } from "../data/words.mjs";
+import { words_count, words_many, words_percent } from "../data/words.mjs";
 import { dom_bar, dom_button, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
@@ -30,5 +30,5 @@ export function profile_name(app, frame) {
 
 export function profile_set(profile, list) {
 	profile.list = list;
-	table_set(profile.table, list, words_count(list.length) + " functions", profile.app.view.sort);
+	table_set(profile.table, list, words_many(list.length, "functions"), profile.app.view.sort);
 }

@@ -8,7 +8,7 @@ import { changes_caption, changes_ranges, changes_table } from "./changes.mjs";
 import { command_lacks, command_line } from "../data/command.mjs";
 import { model_part } from "../data/model.mjs";
 import { list_sum } from "../data/lists.mjs";
-import { words_count, words_length, words_moment, words_percent } from "../data/words.mjs";
+import { words_count, words_length, words_many, words_moment, words_percent } from "../data/words.mjs";
 import { DOM_HIDDEN, dom_bar, dom_button, dom_command, dom_section, el } from "./dom.mjs";
 import { table_make, table_set } from "./table.mjs";
 
@@ -39,7 +39,7 @@ function waiting_compare({ app, changes }, table_of) {
 	if (!ranges)
 		return;
 	const rows = waits_compare((range) => table_of({ ...app.selection, times: [range], during: "" }), ranges);
-	table_set(changes, rows.sort((a, b) => b.result - a.result), changes_caption(rows, " kinds of waits changed by more than chance, in time of each second"));
+	table_set(changes, rows.sort((a, b) => b.result - a.result), changes_caption(rows, "kinds"));
 }
 
 const waiting_seconds = (us) => (us / 1e6).toFixed(6) + " s";
@@ -65,10 +65,10 @@ function waiting_count(waiting) {
 	const list = waiting.list = table_of(selection);
 	waiting.all = list_sum(list.map((row) => row.total_ns));
 	const { ns, before } = states_account(model, filter), { time_ns, user, kernel, rest } = states_cpus(model, filter, head.cpus || 0);
-	account.replaceChildren(...(head.cpus ? waiting_account(head.cpus + " CPUs for " + waiting_seconds(time_ns / 1000), [["kind-user", "in programs", user], ["kind-kernel", "in the kernel", kernel],
+	account.replaceChildren(...(head.cpus ? waiting_account(words_many(head.cpus, "CPUs") + " for " + waiting_seconds(time_ns / 1000), [["kind-user", "in programs", user], ["kind-kernel", "in the kernel", kernel],
 		["rest", "idle or not recorded", rest]]) : []), ...waiting_account("All time of the selected threads", [...STATES.map(([kind, text], i) => ["state-" + kind, text, ns[i]]), ["rest", "since before the recording", before]]),
 	el("p", list.length ? "Waited most" + (selection.times.length === 1 ? " from " + range.map((us) => words_moment(us, 1000)).join(" to ") : "") + ", all threads added up: " + list.slice(0, WAITING_MOST).map(waiting_most).join(", ") : ""));
 	command.set(command_lacks(model, selection), () => command_line(model, selection, ["--waits"]));
 	waiting_compare(waiting, table_of);
-	table_set(waiting.table, list, words_count(list.length) + " kinds of waits, " + words_length(waiting.all / 1000));
+	table_set(waiting.table, list, words_many(list.length, "kinds") + " of waits, " + words_length(waiting.all / 1000));
 }

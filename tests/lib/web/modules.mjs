@@ -11,7 +11,7 @@ import { link_read, link_view, link_write } from "../../../analyze/web/data/link
 import { measure_make } from "../../../analyze/web/count/measure.mjs";
 import { match_exactly, match_frames, match_test, match_weight } from "../../../analyze/web/data/match.mjs";
 import { TREE_GROUPS, tree_grow, tree_path, tree_weigh } from "../../../analyze/web/count/tree.mjs";
-import { words_count, words_fit, words_length, words_moment, words_percent, words_step } from "../../../analyze/web/data/words.mjs";
+import { words_count, words_fit, words_length, words_many, words_moment, words_percent, words_step, words_weight } from "../../../analyze/web/data/words.mjs";
 import { count_stacks, page_load } from "./page_file.mjs";
 
 const model = await page_load(process.argv[2]), all = filter_make(model, filter_all());
@@ -44,6 +44,8 @@ await assert.rejects(bytes_inflate(Uint8Array.of(1, 2, 3, 4), 10), /unpacked/);
 // ---- words ----
 
 assert.equal(words_count(1234567), "1\u202f234\u202f567");
+assert.deepEqual([0, 1, 2].map((n) => words_many(n, "processes")), ["0 processes", "1 process", "2 processes"]);
+assert.deepEqual([words_weight(1, "samples"), words_weight(1000, "faults"), words_weight(1, "period"), words_weight(2, "ns")], ["1 sample", "1\u202f000 faults", "1 period", "0 us"]);
 assert.deepEqual([words_percent(1, 3), words_percent(1, 1), words_percent(0, 0), words_percent(1, 1e6)], ["33.3 %", "100 %", "-", "0.00 %"]);
 assert.deepEqual([words_length(5), words_length(1500), words_length(2.5e6)], ["5 us", "1.50 ms", "2.500 s"]);
 assert.deepEqual([words_step(10e6, 10), words_step(999, 10), words_step(1, 10)], [1e6, 100, 1]);

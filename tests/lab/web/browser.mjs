@@ -655,9 +655,11 @@ await test("without scripts the page is its text", async () => {
 });
 
 for (const [width, height] of [[320, 700], [1280, 900], [3840, 2160]])
-	await test("at " + width + " pixels nothing is wider than the window", async () => {
+	await test("at " + width + " pixels nothing is wider than the window, and tables that are scroll below their captions", async () => {
 		const { page, faults } = await harness_open(real, { width, height });
+		await page.waitForFunction(() => document.querySelector("#h-counters ~ div caption").textContent);
 		assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "it scrolls sideways");
+		assert.deepEqual(await page.$$eval("caption", (list) => list.filter((caption) => caption.getBoundingClientRect().right > innerWidth).map((caption) => caption.textContent)), []);
 		await page.screenshot({ path: pages + "/real-" + width + ".png", fullPage: true });
 		await done(page, faults);
 	});
@@ -690,6 +692,7 @@ await test("with forced colours, kinds keep colours of their own in the legend a
 	assert.ok(await page.evaluate(() => matchMedia("(forced-colors: active)").matches));
 	const swatches = await page.$$eval('[aria-label="Colours"] .swatch', (list) => list.map((swatch) => getComputedStyle(swatch).backgroundColor));
 	assert.equal(new Set(swatches).size, swatches.length);
+	assert.ok(swatches.includes(await page.$eval(".sum .kind-user", (bar) => getComputedStyle(bar).backgroundColor)));
 	for (const selector of ["h1", ".quality li", ".selected", "td", ".command code", ".legend li", "button", "select"])
 		assert.ok(await page.$eval(selector, (element) => {
 			const ground = (at) => (at && getComputedStyle(at).backgroundColor.match(/, 0\)$/) ? ground(at.parentElement) : at ? getComputedStyle(at).backgroundColor : "");

@@ -23,7 +23,7 @@ export function marking_make(app) {
 		["kind", (i) => marks_kind(marks, i)],
 		["length", (i) => length(ended(i)), "number"],
 		["mark", (i) => (marks.name[of(i)] ? called({ group: marks.group[of(i)], name: marks.name[of(i)] }) : "") + (marks.span[i] ? "#" + spans.number[span(i)] : ""), "code"],
-		["text", (i) => marks.text[i]],
+		["text", (i) => marks.text[i], "code"],
 	] });
 	const commands = [["marks", "--summary"], ["marks"]].map((words) => ({ ...dom_command(), words }));
 	return { element: dom_section("marks", "Marks", null, sums.element, table.element, ...commands.map(({ line }) => line)), update: () => {

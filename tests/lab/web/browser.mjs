@@ -598,7 +598,8 @@ await test("names that are markup are text: no element, no dialog, and as ebprec
 	const names = await page.$$eval("td .name", (list) => list.map((name) => name.lastChild.textContent));
 	assert.ok(names.some((name) => name.startsWith("</SCRIPT ><!--]]><img src=x onerror=alert(1)>\"'`&\\xe2\\x80\\xa8\\xe2\\x80\\xae\\x9b\\xff;\\x01")), names[0]);
 	assert.ok(names.some((name) => name.length === 65000));
-	await page.waitForFunction(() => document.querySelectorAll("#h-marks ~ div tbody tr").length === 2);
+	await page.waitForFunction(() => document.querySelectorAll("#h-marks ~ div tbody tr").length === 4);
+	assert.equal(await page.$$eval(".table-scroll", (list) => list.filter((box) => box.scrollWidth > box.clientWidth).length), 0);
 	assert.equal(await page.$eval("#h-marks ~ div tbody td", (cell) => cell.textContent), "</SCRIPT><img/<img/src=x>");
 	await page.click("td .name");
 	await harness_settled(page);

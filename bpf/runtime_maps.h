@@ -100,6 +100,13 @@ struct runtime_v8_offsets {
 	__u16 code_deopt,
 		deopt_index; /* a Code's deoptimization data, and its element with the function */
 	__u16 wrapper_type;  /* of what that may be around the function; 0: it is not */
+	/*
+	 * Bytecode, which a function's data is, or the Code there has where it has deopt data otherwise: its first instruction,
+	 * and the table of positions, an object of bytes_type.
+	 */
+	__u16 bytecode_type; /* 0: not known, so functions have no running lines */
+	__u16 bytecode_head, bytecode_positions, bytes_type, shared_data;
+	__u16 version; /* with bytecode_type; 0x0d06: 13.6 */
 };
 
 /*
@@ -278,7 +285,7 @@ struct runtime_early {
 #define RUNTIME_WORD_DESC(head)       ((head) >> 24 & 0xff)
 #define RUNTIME_WORD_SUM(head)        ((head) >> 32)
 #define RUNTIME_WORD_HEAD(n, why, of) ((__u64)(n) | (__u64)(why) << 16 | (__u64)(of) << 24)
-/* The sum of the native frames that have methods of Java, each once. */
+/* The sum of the native frames that have functions of V8's or methods of Java, each once. */
 #define RUNTIME_SUM(sum, frame) ((__u32)((sum)*31 + (__u32)(frame)))
 
 /* A frame for which the eval loop was entered, so all frames behind it are of an outer entry. */
@@ -288,11 +295,11 @@ struct runtime_early {
 /*
  * A word of a function of V8's, or of a method of Java, has the index of its native frame.  The frame's place becomes the function's, or, with
  * RUNTIME_FRAME_BEHIND, the function called what runs there.  Several methods of one frame are inlined, each in the next one.
- * The frames may have been found anew, so the low bits of the native address stand where others have the instruction; of
- * methods these have the bytecode's index and 2, or RUNTIME_JVM_NO_BYTECODE, and RUNTIME_WORD_SUM is for comparing the frames.
+ * The low bits are the bytecode's index and 2, or RUNTIME_NO_BYTECODE.  The frames may have been found anew: RUNTIME_WORD_SUM is
+ * for comparing them.
  */
 #define RUNTIME_FRAME_BEHIND      (1ULL << 62)
-#define RUNTIME_JVM_NO_BYTECODE   1
+#define RUNTIME_NO_BYTECODE       1
 #define RUNTIME_FRAME_INDEX(word) ((word) >> RUNTIME_FRAME_BITS & 0x3ff)
 /*
  * Perl: the loop may not be running for this entry, as C code calls it again and again; and, of a sub without an operation to go
@@ -360,7 +367,7 @@ struct runtime_code_event {
 
 _Static_assert(sizeof(struct runtime_range) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract");
-_Static_assert(sizeof(struct runtime_v8_offsets) == 42, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_v8_offsets) == 54, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_jvm_structs) == 80, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_desc) == 168, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_listed_offsets) == 40, "bpf/user contract");

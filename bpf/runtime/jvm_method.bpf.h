@@ -34,9 +34,8 @@ enum jvm_frame_of {
 
 static __always_inline __u64 jvm_place_of(__u64 bytecode_index)
 {
-	return bytecode_index < RUNTIME_INSTR_MASK - 2
-		       ? bytecode_index + RUNTIME_JVM_NO_BYTECODE + 1
-		       : RUNTIME_JVM_NO_BYTECODE;
+	return bytecode_index < RUNTIME_INSTR_MASK - 2 ? bytecode_index + RUNTIME_NO_BYTECODE + 1
+						       : RUNTIME_NO_BYTECODE;
 }
 
 /* Reads the head of a method's ConstMethod. */
@@ -308,7 +307,7 @@ static long jvm_see_scope(__u32 i, void *ctx)
 	if (n >= RUNTIME_JVM_INLINED)
 		return 1;
 	j->place.words[n] = (__u64)s->code_id << RUNTIME_INSTR_BITS |
-			    (bytecode + 1 ? jvm_place_of(bytecode) : RUNTIME_JVM_NO_BYTECODE);
+			    (bytecode + 1 ? jvm_place_of(bytecode) : RUNTIME_NO_BYTECODE);
 	j->place.count = n + 1;
 	j->scope = sender;
 	j->is_found = !sender && method == j->method;
@@ -342,8 +341,7 @@ __attribute__((noinline)) int runtime_jvm_place(__u64 block, __u64 pc)
 	if (!j->is_found) {
 		if (runtime_jvm_const(j->method) || runtime_jvm_code(j->method))
 			return 1;
-		j->place.words[0] = (__u64)s->code_id << RUNTIME_INSTR_BITS |
-				    RUNTIME_JVM_NO_BYTECODE;
+		j->place.words[0] = (__u64)s->code_id << RUNTIME_INSTR_BITS | RUNTIME_NO_BYTECODE;
 		j->place.count = 1;
 	}
 	s->key.code = pc - 1;
@@ -352,23 +350,6 @@ __attribute__((noinline)) int runtime_jvm_place(__u64 block, __u64 pc)
 }
 
 /* ---- frames ---- */
-
-/* Adds a method of native frame i.  1: there is no room. */
-static __always_inline int jvm_put(struct runtime_state *s, const struct walk_state *w, __u64 i,
-				   __u64 word)
-{
-	barrier_var(i);
-	if (i >= WALK_FRAMES_MAX)
-		return 1;
-	if (runtime_put(s, word | i << RUNTIME_FRAME_BITS)) {
-		s->why = RUNTIME_TOO_DEEP;
-		return 1;
-	}
-	if (s->summed != i + 1)
-		s->sum = RUNTIME_SUM(s->sum, w->frames[i]);
-	s->summed = i + 1;
-	return 0;
-}
 
 /* The methods of a place, for frame i.  1: there is no room. */
 static __always_inline int jvm_put_place(struct runtime_state *s, const struct walk_state *w,
@@ -379,7 +360,7 @@ static __always_inline int jvm_put_place(struct runtime_state *s, const struct w
 	for (k = 0; k < RUNTIME_JVM_INLINED; k++) {
 		if (k >= p->count)
 			return 0;
-		if (jvm_put(s, w, i, p->words[k]))
+		if (runtime_put_of(s, w, i, p->words[k]))
 			return 1;
 	}
 	return 0;
@@ -401,7 +382,7 @@ __attribute__((noinline)) int runtime_jvm_frame(__u32 index)
 	if (!(of & WALK_FP_METHOD))
 		return 0;
 	if (of == JVM_FRAME_WORD)
-		return jvm_put(s, w, i, w->fps[i] >> JVM_FRAME_SHIFT);
+		return runtime_put_of(s, w, i, w->fps[i] >> JVM_FRAME_SHIFT);
 	why = s->why;
 	if (runtime_jvm_place(w->fps[i] - of, w->frames[i]))
 		return 0; /* the next one may have a name; why stays */

@@ -259,7 +259,7 @@ static __always_inline void jvm_store_method(struct walk_state *w, __u64 method,
 	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
 	struct runtime_desc *d = s ? runtime_desc_of(s) : NULL;
-	__u64 place = RUNTIME_JVM_NO_BYTECODE, word;
+	__u64 place = RUNTIME_NO_BYTECODE, word;
 	__u32 why;
 
 	if (!d || !j)
@@ -274,7 +274,7 @@ static __always_inline void jvm_store_method(struct walk_state *w, __u64 method,
 	if (j->has_left)
 		jvm_leave(w, j, word << JVM_FRAME_SHIFT | JVM_FRAME_WORD);
 	else
-		jvm_put(s, w, (__u64)w->n - 1, word);
+		runtime_put_of(s, w, (__u64)w->n - 1, word);
 }
 
 /*

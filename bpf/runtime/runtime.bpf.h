@@ -55,7 +55,7 @@ struct runtime_state {
 	__u32 why;    /* enum runtime_why */
 	__u32 code_id;
 	__u32 sum,
-		summed; /* RUNTIME_SUM of frames of a JVM with methods; the number of the last one, and 1 */
+		summed; /* RUNTIME_SUM of native frames with methods or functions; the number of the last one, and 1 */
 	__u64 at;    /* the frame to be read next; 0: there is none */
 	__u64 frame; /* the one that was read */
 	__u64 end;   /* of Ruby's frames */
@@ -194,6 +194,23 @@ static __always_inline int runtime_put(struct runtime_state *s, __u64 word)
 		return 1;
 	s->words[n] = word;
 	s->n = n + 1;
+	return 0;
+}
+
+/* Adds a word of native frame i, whose place it takes or follows.  1: there is no room. */
+static __always_inline int runtime_put_of(struct runtime_state *s, const struct walk_state *w,
+					  __u64 i, __u64 word)
+{
+	barrier_var(i);
+	if (i >= WALK_FRAMES_MAX)
+		return 1;
+	if (runtime_put(s, word | i << RUNTIME_FRAME_BITS)) {
+		s->why = RUNTIME_TOO_DEEP;
+		return 1;
+	}
+	if (s->summed != i + 1)
+		s->sum = RUNTIME_SUM(s->sum, w->frames[i]);
+	s->summed = i + 1;
 	return 0;
 }
 

@@ -209,7 +209,7 @@ static __always_inline struct runtime_state *runtimes_take(struct walk_state *w)
 	s->base = w->runtime_base;
 	s->number = w->runtime;
 	if (w->jvm == WALK_JVM_NEW) { /* else the walk began with them */
-		s->n = s->sum = 0;
+		s->n = s->sum = s->summed = 0;
 		s->why = RUNTIME_COMPLETE;
 	}
 	d = runtime_desc_of(s);

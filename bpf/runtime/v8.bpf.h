@@ -276,12 +276,45 @@ __attribute__((noinline)) int runtime_v8_script(__u64 tagged)
 	return 0;
 }
 
+/* Reads the table of positions of a function with this data into the event.  How many bytes it has; 0: there is none. */
+__attribute__((noinline)) int runtime_v8_positions(__u64 data)
+{
+	struct runtime_state *s = runtime_here();
+	struct runtime_code_event *ev;
+	struct runtime_desc *d;
+	__u32 zero = 0;
+	__u64 count;
+	int type;
+
+	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
+	if (!s || !ev)
+		return 0;
+	d = runtime_desc_of(s);
+	if (!d || !d->v8.bytecode_type)
+		return 0;
+	type = v8_read(d, s->object, 64, data);
+	if (type == d->v8.code_type)
+		type = v8_read(d, s->object, 64, RUNTIME_FIELD(s->object, __u64, d->v8.code_deopt));
+	if (type != d->v8.bytecode_type)
+		return 0;
+	data = RUNTIME_FIELD(s->object, __u64, d->v8.bytecode_positions);
+	if (v8_read(d, s->object, 16, data) != d->v8.bytes_type)
+		return 0;
+	count = RUNTIME_FIELD(s->object, __u32, 12);
+	count = count < RUNTIME_LINES_BYTES ? count : RUNTIME_LINES_BYTES;
+	return RUNTIME_READ_TEXT(data - 1 + 16, count, ev->lines, 0) ? count : 0;
+}
+
 static __always_inline bool v8_send(const struct runtime_state *s, __u32 id)
 {
 	__u32 zero = 0;
 	struct runtime_code_event *ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
+	struct runtime_desc *d = runtime_desc_of(s);
 
-	return ev && runtime_send_code(s, ev, id, 0);
+	return ev && d &&
+	       runtime_send_code(s, ev, id,
+				 (__u32)runtime_v8_positions(
+					 RUNTIME_FIELD(s->code, __u64, d->v8.shared_data)));
 }
 
 /* The number of the function that a SharedFunctionInfo describes, in s->code_id.  1: it has none, and s->why if it should. */
@@ -438,12 +471,34 @@ __attribute__((noinline)) int runtime_v8_function(__u64 fp)
 	return runtime_v8_code(RUNTIME_FIELD(s->object, __u64, d->v8.function_shared));
 }
 
-static __always_inline int v8_put(struct runtime_state *s, __u64 place, __u32 id, __u64 flags)
+/*
+ * The place in the interpreted function whose frame that is, which called something: there the frame has its bytecode, and in
+ * that the call.  The frame of compiled code has other things there.
+ */
+__attribute__((noinline)) int runtime_v8_place(__u64 fp)
 {
-	if (!runtime_put(s, (__u64)id << RUNTIME_INSTR_BITS | place | flags))
-		return 0;
-	s->why = RUNTIME_TOO_DEEP;
-	return 1;
+	struct runtime_state *s = runtime_here();
+	struct runtime_desc *d;
+	__u64 slots[2], at; /* a Smi: bytes from the tagged pointer; the bytecode */
+
+	if (!s)
+		return RUNTIME_NO_BYTECODE;
+	d = runtime_desc_of(s);
+	if (!d || !d->v8.bytecode_type ||
+	    bpf_probe_read_user(slots, sizeof(slots), (const void *)(fp - 40)) || (__u32)slots[0] ||
+	    v8_read(d, s->object, 16, slots[1]) != d->v8.bytecode_type)
+		return RUNTIME_NO_BYTECODE;
+	at = (slots[0] >> 32) - (d->v8.bytecode_head - 1);
+	if (at >= RUNTIME_FIELD(s->object, __u32, 12) ||
+	    at >= RUNTIME_INSTR_MASK - RUNTIME_NO_BYTECODE)
+		return RUNTIME_NO_BYTECODE;
+	return (int)at + RUNTIME_NO_BYTECODE + 1;
+}
+
+static __always_inline int v8_put(struct runtime_state *s, const struct walk_state *w, __u64 i,
+				  __u32 id, __u64 place)
+{
+	return runtime_put_of(s, w, i, (__u64)id << RUNTIME_INSTR_BITS | place);
 }
 
 __attribute__((noinline)) int runtime_v8_frame(__u32 index)
@@ -451,7 +506,7 @@ __attribute__((noinline)) int runtime_v8_frame(__u32 index)
 	struct runtime_state *s = runtime_here();
 	struct walk_state *w = walk_here();
 	struct runtime_desc *d;
-	__u64 i = index, fp, how, place;
+	__u64 i = index, fp, how, place = RUNTIME_NO_BYTECODE;
 	__u32 own;
 
 	barrier_var(i);
@@ -468,21 +523,22 @@ __attribute__((noinline)) int runtime_v8_frame(__u32 index)
 		s->why = how & WALK_FP_MADE ? RUNTIME_NOT_UNDERSTOOD : s->why;
 		return 0;
 	}
-	place = (w->frames[i] & RUNTIME_INSTR_MASK) | i << RUNTIME_FRAME_BITS;
 	own = runtime_v8_function(fp) ? 0 : s->code_id;
 	if (how == WALK_FP_MADE)
-		return own ? v8_put(s, place, own, 0) : 0;
+		return own ? v8_put(s, w, i, own, place) : 0;
 	if (how == (WALK_FP_MADE | WALK_FP_EXACT) && d->v8.code_type) {
 		s->pc = w->frames[i];
 		s->deopt = 0;
 		bpf_loop(V8_CODE_ROUNDS, v8_look_for_code, 0, 0);
 		if (!runtime_v8_innermost(fp, own)) {
-			if (v8_put(s, place, s->code_id, 0))
+			if (v8_put(s, w, i, s->code_id, place))
 				return 1;
 			own = own == s->code_id ? 0 : own;
 		}
 	}
-	return own ? v8_put(s, place, own, RUNTIME_FRAME_BEHIND) : 0;
+	if (own && !how)
+		place = (__u32)runtime_v8_place(fp);
+	return own ? v8_put(s, w, i, own, place | RUNTIME_FRAME_BEHIND) : 0;
 }
 
 static long v8_frame(__u32 index, void *ctx)

@@ -12,6 +12,7 @@
 #include "record/runtime/jvm_lines.h"
 #include "record/runtime/python_lines.h"
 #include "record/runtime/ruby_lines.h"
+#include "record/runtime/v8_lines.h"
 
 #define HELD_MAX_BYTES  (64u << 20)
 #define PLACES_MAX      (1u << 20)
@@ -24,7 +25,7 @@ struct code_name {
 	int32_t first_line;  /* of V8: the place in the text of the script; negative: none */
 	uint32_t unit_count; /* of that text */
 	uint32_t kind;       /* enum runtime_kind */
-	uint32_t version;    /* of CPython, or Java */
+	uint32_t version;    /* of CPython, Java or V8 */
 	uint32_t line_bytes;
 	uint8_t lines[];
 };
@@ -238,6 +239,23 @@ static uint32_t line_of_function(const struct code_names *c, const struct code_n
 		       ? 0
 		       : source_lines_find(&c->sources, n->pid, n->file, n->unit_count,
 					   (uint32_t)n->first_line, column);
+}
+
+/*
+ * The line that runs in a function of JavaScript: where its table has a position for the bytecode, and that is in the function.
+ * Else that in which it begins.
+ */
+static uint32_t line_in_function(const struct code_names *c, const struct code_name *n, uint32_t at)
+{
+	uint32_t column, place;
+
+	if (at > RUNTIME_NO_BYTECODE && n->unit_count &&
+	    v8_lines_find(n->version, n->lines, n->line_bytes, n->line_bytes >= RUNTIME_LINES_BYTES,
+			  at - RUNTIME_NO_BYTECODE - 1, &place) &&
+	    (n->first_line < 0 || place >= (uint32_t)n->first_line))
+		return source_lines_find(&c->sources, n->pid, n->file, n->unit_count, place,
+					 &column);
+	return line_of_function(c, n, &column);
 }
 
 /* The name of a function without one: the line and the column where it begins, else the offset in the text. */
@@ -570,15 +588,15 @@ static int by_offset(const void *a, const void *b)
 
 static uint32_t line_of(const struct code_names *c, const struct code_name *n, uint64_t offset)
 {
-	uint32_t at = (uint32_t)offset & RUNTIME_INSTR_MASK, column;
+	uint32_t at = (uint32_t)offset & RUNTIME_INSTR_MASK;
 
 	if (n->kind == RUNTIME_V8)
-		return line_of_function(c, n, &column);
+		return line_in_function(c, n, at);
 	if (n->kind == RUNTIME_JVM)
-		return at <= RUNTIME_JVM_NO_BYTECODE
+		return at <= RUNTIME_NO_BYTECODE
 			       ? 0
 			       : jvm_lines_find(n->version, n->lines, n->line_bytes,
-						at - RUNTIME_JVM_NO_BYTECODE - 1);
+						at - RUNTIME_NO_BYTECODE - 1);
 	if (!at)
 		return 0;
 	if (n->kind == RUNTIME_PHP || n->kind == RUNTIME_PERL)

@@ -42,7 +42,7 @@ struct code_names {
 
 void code_names_done(struct code_names *c);
 /*
- * The names of code of an interpreter of that kind (enum runtime_kind) and, of CPython and Java, that version.  -EBADMSG: the
+ * The names of code of an interpreter of that kind (enum runtime_kind) and, of CPython, Java and V8, that version.  -EBADMSG: the
  * event is broken, -ENOMEM.
  */
 int code_names_add(struct code_names *c, const struct runtime_code_event *ev, uint32_t kind,

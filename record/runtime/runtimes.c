@@ -301,6 +301,7 @@ int runtimes_code(struct runtimes *r, const struct event_header *h)
 	return code_names_add(&r->names[d->kind], ev, d->kind,
 			      d->kind == RUNTIME_PYTHON ? d->python.version
 			      : d->kind == RUNTIME_JVM  ? d->jvm.version
+			      : d->kind == RUNTIME_V8   ? d->v8.version
 							: 0);
 }
 
@@ -308,7 +309,7 @@ static void count_methods(struct runtimes *r, const __u64 *words, size_t count)
 {
 	r->java_frames += count;
 	for (size_t i = 0; i < count; i++)
-		r->java_unplaced += (words[i] & RUNTIME_INSTR_MASK) == RUNTIME_JVM_NO_BYTECODE;
+		r->java_unplaced += (words[i] & RUNTIME_INSTR_MASK) == RUNTIME_NO_BYTECODE;
 }
 
 size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, const __u64 *words,
@@ -331,9 +332,9 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 	if (!number || number > r->count || user_count > CPU_SAMPLE_MAX)
 		return 0;
 	d = &r->files[number].desc;
-	why = d->kind == RUNTIME_V8    ? splice_functions(&s, r->frames, &count)
-	      : d->kind == RUNTIME_JVM ? splice_methods(&s, r->frames, &count)
-				       : splice_frames(&s, d, r->frames, &count);
+	why = d->kind == RUNTIME_V8 || d->kind == RUNTIME_JVM
+		      ? splice_functions(&s, r->frames, &count)
+		      : splice_frames(&s, d, r->frames, &count);
 	info->flags |= (uint16_t)(why << STACK_RESULT_RUNTIME_SHIFT);
 	r->unnumbered_count += why == RUNTIME_NO_NUMBER;
 	if (count == user_count && !memcmp(r->frames, user, count * sizeof(*user)))

@@ -239,38 +239,7 @@ enum runtime_why splice_frames(const struct splice_stack *s, const struct runtim
 	return why;
 }
 
-enum runtime_why splice_functions(const struct splice_stack *s, __u64 *out, size_t *count)
-{
-	enum runtime_why why = (enum runtime_why)RUNTIME_WORD_WHY(s->words[0]);
-	struct joined j = { .frames = out,
-			    .words = s->words + RUNTIME_HEAD_WORDS,
-			    .left = s->word_count - RUNTIME_HEAD_WORDS };
-
-	for (size_t i = 0; i < s->user_count; i++) {
-		bool is_native = true;
-
-		for (; j.left && RUNTIME_FRAME_INDEX(*j.words) == i; j.words++, j.left--) {
-			if ((*j.words ^ s->user[i]) & RUNTIME_INSTR_MASK) {
-				why = RUNTIME_NO_MATCH;
-				continue;
-			}
-			if (*j.words & RUNTIME_FRAME_BEHIND && is_native)
-				put(&j, s->user[i]);
-			is_native = false;
-			/* The byte before it is of the function, too. */
-			put(&j,
-			    SPLICE_BASE +
-				    (RUNTIME_FRAME_OFFSET(*j.words) & ~(__u64)RUNTIME_INSTR_MASK) +
-				    1);
-		}
-		if (is_native)
-			put(&j, s->user[i]);
-	}
-	*count = j.count;
-	return j.left ? RUNTIME_NO_MATCH : why;
-}
-
-/* Whether the frames with methods are those that BPF saw. */
+/* Whether the frames with functions are those that BPF saw. */
 static bool are_same(const struct splice_stack *s)
 {
 	size_t last = s->user_count;
@@ -288,7 +257,7 @@ static bool are_same(const struct splice_stack *s)
 	return sum == RUNTIME_WORD_SUM(s->words[0]);
 }
 
-enum runtime_why splice_methods(const struct splice_stack *s, __u64 *out, size_t *count)
+enum runtime_why splice_functions(const struct splice_stack *s, __u64 *out, size_t *count)
 {
 	struct joined j = { .frames = out,
 			    .words = s->words + RUNTIME_HEAD_WORDS,
@@ -297,7 +266,8 @@ enum runtime_why splice_methods(const struct splice_stack *s, __u64 *out, size_t
 	if (!are_same(s))
 		return leave_alone(s, out, count, RUNTIME_NO_MATCH);
 	for (size_t i = 0; i < s->user_count; i++) {
-		if (!j.left || RUNTIME_FRAME_INDEX(*j.words) != i)
+		if (!j.left || RUNTIME_FRAME_INDEX(*j.words) != i ||
+		    *j.words & RUNTIME_FRAME_BEHIND)
 			put(&j, s->user[i]);
 		for (; j.left && RUNTIME_FRAME_INDEX(*j.words) == i; j.words++, j.left--)
 			put(&j, SPLICE_BASE + RUNTIME_FRAME_OFFSET(*j.words));

@@ -40,13 +40,10 @@ enum runtime_why splice_frames(const struct splice_stack *s, const struct runtim
 			       __u64 *out, size_t *count);
 
 /*
- * The same for V8's functions, whose native frames are theirs: a function takes its frame's place, or is put behind it.  A frame
- * that is another one than BPF saw stays as it is.
+ * The same for V8's functions and Java's methods, whose native frames are theirs: those of a frame take its place, or are put
+ * behind it.  Where a frame is another one than BPF saw, all stay as they are.
  */
 enum runtime_why splice_functions(const struct splice_stack *s, __u64 *out, size_t *count);
-
-/* The same for Java's methods: those of a frame take its place.  Where a frame is another one than BPF saw, all stay as they are. */
-enum runtime_why splice_methods(const struct splice_stack *s, __u64 *out, size_t *count);
 
 /* Whether a native frame is in the interpreter's loop. */
 bool splice_has_entry(const struct splice_stack *s, const struct runtime_desc *d);

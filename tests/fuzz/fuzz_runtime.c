@@ -44,7 +44,7 @@ static void find_v8(const uint8_t *data, size_t size_bytes)
 	if (o->map_type > 56 || o->function_shared > 56 || o->shared_name > 56 ||
 	    o->shared_script > 56 || o->shared_token > 56 || o->script_name > 56 ||
 	    o->code_start > 56 || o->code_size > 56 || o->code_deopt > 56 || o->deopt_index > 15 ||
-	    o->function_count > 64)
+	    o->bytecode_positions > 56 || o->shared_data > 56 || o->function_count > 64)
 		abort();
 }
 
@@ -85,6 +85,9 @@ static void name_code(const uint8_t *data, size_t size_bytes, enum runtime_kind 
 	struct code_names c = { .path = INTERPRETED_CODE_PYTHON,
 				.build_id = { .size_bytes = BUILDID_MAX_BYTES } };
 	struct runtime_code_event *ev = calloc(1, sizeof(*ev));
+	uint32_t version = kind == RUNTIME_PYTHON ? 0x0308 + (size_bytes & 7)
+			   : kind == RUNTIME_V8   ? (size_bytes & 1 ? 0x0d06 : 0x0e06)
+						  : 0;
 	struct outbuf bytes = { 0 };
 	struct bundle *b;
 
@@ -93,7 +96,7 @@ static void name_code(const uint8_t *data, size_t size_bytes, enum runtime_kind 
 	memcpy(ev, data, size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
 	ev->h.size_bytes = (uint16_t)(size_bytes < sizeof(*ev) ? size_bytes : sizeof(*ev));
 	ev->id %= 1000;
-	if (!code_names_add(&c, ev, kind, kind == RUNTIME_PYTHON ? 0x0308 + (size_bytes & 7) : 0))
+	if (!code_names_add(&c, ev, kind, version))
 		for (uint64_t i = 0; i < 100; i++)
 			(void)code_names_hit(&c, (uint64_t)ev->id << RUNTIME_INSTR_BITS | i, i & 1);
 	code_names_encode(&c, 0, &bytes);
@@ -136,9 +139,6 @@ static void join_frames(const uint8_t *data, size_t size_bytes)
 			if (count > SPLICE_FRAMES_MAX || count < user)
 				abort();
 			(void)splice_functions(&s, out, &count);
-			if (count > user + s.word_count || count < user)
-				abort();
-			(void)splice_methods(&s, out, &count);
 			if (count > user + s.word_count || count < user)
 				abort();
 		}

@@ -56,7 +56,9 @@ setup() {
 		"js::\(if .functionName == "" then "(anonymous at \(.lineNumber + 1):\(.columnNumber + 1))" else .functionName end) \(.lineNumber + 1)"' \
 		x.cpuprofile | sort -u >truth
 	ebprec record -q -F 499 -o x.data -- node lines.js
-	ebprec report -q --sort sym,srcline -i x.data | sed -n 's/.*\(js::.*\) (lines.js) .*lines.js:\([0-9]*\)$/\1 \2/p' | sort -u >got
+	# Each function is one line, but for the script's own, which called them from several.
+	ebprec report -q --sort sym,srcline -i x.data | sed -n 's/.*\(js::.*\) (lines.js) .*lines.js:\([0-9]*\)$/\1 \2/p' |
+		grep -vF '(anonymous at 1:1)' | sort -u >got
 	same '' "$(comm -13 truth got)"
 	[ "$(grep -cE 'js::(burn|more|less|late) ' got)" = 4 ] || fail "$(cat got)"
 	# A script that is another one by now has none.
@@ -65,6 +67,66 @@ setup() {
 	ebprec report -q --sort sym,srcline -i x.data | grep 'js::more (lines.js)' >got
 	[ -s got ] || fail "more() has no sample"
 	same '' "$(grep 'lines.js:' got || true)"
+}
+
+# bats test_tags=long
+@test "node: callers that are interpreted have the lines of its own stack traces, those that are compiled these or the first one" {
+	printf '// \xc3\xbc \xf0\x9f\x90\x8d\n' >calls.js # characters of one unit of UTF-16, and of two
+	cat >>calls.js <<-'END'
+		const cell = new Int32Array(new SharedArrayBuffer(4)), seen = [];
+		function nap(s) { if (s) seen.push(new Error().stack); Atomics.wait(cell, 0, 0, 10); }
+		function outer(n, s) {
+			if (n === 1)
+				inner(1, s);
+			else
+				inner(2,
+					s);
+		}
+		function inner(k, s) {
+			for (const [a, b] of [[1, s], [2, s]]) {
+				if (a === k)
+					nap(b);
+			}
+		}
+		class Made {
+			constructor(s) {
+				this.x = 1;
+				outer(2, s);
+			}
+			late(s) {
+				[1].forEach(() => {
+					outer(1, s);
+				});
+			}
+		}
+		function deep(n, s) {
+			return n
+				? deep(n - 1, s)
+				: new Made(s);
+		}
+		for (let i = 0; i < 25; i++) {
+			deep(2, i === 24);
+			new Made(false).late(i === 24);
+		}
+		for (const line of seen.join('\n').split('\n').filter(l => l.includes(__filename)))
+			console.log(line.replace(/.*at (?:new |\w+\.)?(?:([\w<>]+) \()?.*:(\d+):\d+\)?$/, '$1 $2').replace(/^(<anonymous>)? /, 'anonymous '));
+	END
+	ebprec record -q -F 99 -o x.data -- node --no-opt --no-sparkplug calls.js >out
+	sort -u out >truth
+	[ "$(wc -l <truth)" = 11 ] || fail "$(cat truth)"
+	same "$(cat truth)" "$(lines_of_callers x.data)"
+	# With its compilers.
+	ebprec record -q -F 99 -o x.data -- node calls.js >out
+	lines_of_callers x.data >got
+	printf '%s\n' 'nap 3' 'outer 4' 'inner 11' 'Made 18' 'late 22' 'anonymous 1' 'anonymous 23' 'deep 28' | sort -u - truth >either
+	same '' "$(comm -23 got either)"
+	[ "$(comm -12 got truth | wc -l)" -ge 5 ] || fail "$(cat got)"
+}
+
+# lines_of_callers CAPTURE - functions of calls.js in which nap() waited, each with its line
+lines_of_callers() {
+	ebprec report -q --off-cpu --parent 'js::nap ' --min-percent 0 --sort sym,srcline -i "$1" |
+		sed -n 's/.*js::\(.*\) (calls.js) .*calls.js:\([0-9]*\)$/\1 \2/p' | sed 's/^(anonymous at [0-9:]*)/anonymous/' | sort -u
 }
 
 # bats test_tags=long

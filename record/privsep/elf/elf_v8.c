@@ -13,6 +13,7 @@
 #define SYMBOLS_MAX     (1u << 20) /* dynamic ones: node has some 100,000; more are not looked at */
 #define FACTS_MAX       4096u      /* of V8's: node has below 1000 */
 #define PREFIX          "v8dbg_"
+#define VERSION_PREFIX  "_ZN2v88internal7Version" /* v8::internal::Version:: */
 #define FIELD_MAX       56 /* bytes, where the last field begins: 64 of an object are read */
 #define TYPE_MAX        0x3fff
 /* Types of functions from JS_FUNCTION_TYPE on, where the file does not have the last one (up to node 20). */
@@ -43,6 +44,16 @@ enum name {
 	N_DEOPT_WRAPPED,
 	N_WRAPPER,
 	N_SCRIPT_SOURCE, /* without it functions have no lines */
+	N_BYTECODE,      /* without these seven they have no running lines */
+	N_BYTECODE_DATA,
+	N_BYTES,
+	N_BYTECODE_SLOT,
+	N_INSTR_SLOT,
+	N_MAJOR,
+	N_MINOR,
+	N_TRUSTED_BYTES, /* these are not in all versions */
+	N_BYTECODE_WRAPPER,
+	N_SHARED_DATA,
 	N_FIRST_FIXED,
 	N_TAG = N_FIRST_FIXED,
 	N_SMI_SHIFT,
@@ -93,6 +104,16 @@ static const struct {
 	[N_DEOPT_WRAPPED] = { "DeoptimizationDataWrappedSharedFunctionInfoIndex", 0 },
 	[N_WRAPPER] = { "type_SharedFunctionInfoWrapper__", 0 },
 	[N_SCRIPT_SOURCE] = { "class_Script__source__", 0 },
+	[N_BYTECODE] = { "type_BytecodeArray__", 0 },
+	[N_BYTECODE_DATA] = { "class_BytecodeArray__data__", 0 },
+	[N_BYTES] = { "type_ByteArray__", 0 },
+	[N_BYTECODE_SLOT] = { "off_fp_bytecode_array", -32 },
+	[N_INSTR_SLOT] = { "off_fp_bytecode_offset", -40 },
+	[N_MAJOR] = { "6major_E", 0 }, /* behind VERSION_PREFIX */
+	[N_MINOR] = { "6minor_E", 0 },
+	[N_TRUSTED_BYTES] = { "type_TrustedByteArray__", 0 },
+	[N_BYTECODE_WRAPPER] = { "class_BytecodeArray__wrapper__", 0 },
+	[N_SHARED_DATA] = { "class_SharedFunctionInfo__function_data__", 0 },
 	[N_TAG] = { "HeapObjectTag", 1 },
 	[N_SMI_SHIFT] = { "SmiShiftSize", 31 }, /* else pointers are compressed */
 	[N_MAP] = { "class_HeapObject__map__", 0 },
@@ -152,6 +173,16 @@ static void see_value(const struct elf_parts *parts, const char *text, uint64_t 
 	}
 }
 
+/* The name of one of V8's facts, without its prefix; NULL: it is another symbol. */
+static const char *fact_of(const char *name)
+{
+	if (!strncmp(name, PREFIX, strlen(PREFIX)))
+		return name + strlen(PREFIX);
+	return !strncmp(name, VERSION_PREFIX, strlen(VERSION_PREFIX))
+		       ? name + strlen(VERSION_PREFIX)
+		       : NULL;
+}
+
 static void see_symbols(const struct elf_parts *parts, const Elf64_Shdr *table, const char *texts,
 			size_t text_bytes, struct found *found)
 {
@@ -166,16 +197,18 @@ static void see_symbols(const struct elf_parts *parts, const Elf64_Shdr *table, 
 				   want * sizeof(symbols[0])) /
 		       sizeof(symbols[0]);
 		for (size_t i = 0; i < have; i++) {
-			const char *name = texts + symbols[i].st_name;
+			const char *fact;
 
-			if (symbols[i].st_name >= text_bytes || symbols[i].st_shndx == SHN_UNDEF ||
-			    strncmp(name, PREFIX, strlen(PREFIX)) != 0)
+			if (symbols[i].st_name >= text_bytes || symbols[i].st_shndx == SHN_UNDEF)
+				continue;
+			fact = fact_of(texts + symbols[i].st_name);
+			if (!fact)
 				continue;
 			if (found->count++ == FACTS_MAX) {
 				found->is_ambiguous = true;
 				return;
 			}
-			see_value(parts, name + strlen(PREFIX), symbols[i].st_value, found);
+			see_value(parts, fact, symbols[i].st_value, found);
 		}
 		if (have != want)
 			return;
@@ -270,6 +303,34 @@ static void find_code_offsets(const struct found *f, struct runtime_v8_offsets *
 	o->wrapper_type = is_wrapped ? (uint16_t)v[N_WRAPPER] : 0;
 }
 
+/*
+ * Where bytecode and its positions are.  From node 22 on, whose bytecode has a wrapper, the field of the positions is missing, as
+ * that of a function's data: those are as in its source, and every use checks what it finds there.
+ */
+static void find_bytecode_offsets(const struct found *f, struct runtime_v8_offsets *o)
+{
+	const int32_t *v = f->value;
+	bool is_wrapped = f->is_there[N_BYTECODE_WRAPPER];
+	int32_t bytes = f->is_there[N_TRUSTED_BYTES] ? v[N_TRUSTED_BYTES] : v[N_BYTES],
+		data = f->is_there[N_SHARED_DATA] ? v[N_SHARED_DATA] : 8;
+
+	for (enum name n = N_BYTECODE; n <= N_MINOR; n++)
+		if (!f->is_there[n])
+			return;
+	if (!is_type(v[N_BYTECODE]) || !is_type(bytes) || bytes == v[N_BYTECODE] ||
+	    v[N_BYTECODE_SLOT] != names[N_BYTECODE_SLOT].value || v[N_MAJOR] < 0 ||
+	    v[N_MAJOR] > 0xff || v[N_MINOR] < 0 || v[N_MINOR] > 0xff ||
+	    v[N_INSTR_SLOT] != names[N_INSTR_SLOT].value || v[N_BYTECODE_DATA] < 40 ||
+	    v[N_BYTECODE_DATA] > 128 || !is_field(data, 8))
+		return;
+	o->version = (uint16_t)(v[N_MAJOR] << 8 | v[N_MINOR]);
+	o->bytecode_type = (uint16_t)v[N_BYTECODE];
+	o->bytecode_head = (uint16_t)v[N_BYTECODE_DATA];
+	o->bytecode_positions = is_wrapped ? 24 : 32;
+	o->bytes_type = (uint16_t)bytes;
+	o->shared_data = (uint16_t)data;
+}
+
 static struct runtime_v8_offsets offsets_of(const struct found *f)
 {
 	const int32_t *v = f->value;
@@ -313,6 +374,7 @@ void elf_v8_find(const struct source *file, struct elf_runtime *out)
 			out->state = ELF_RUNTIME_UNDERSTOOD;
 			out->desc.v8 = offsets_of(&found);
 			find_code_offsets(&found, &out->desc.v8);
+			find_bytecode_offsets(&found, &out->desc.v8);
 		}
 	}
 	elf_parts_done(&parts);

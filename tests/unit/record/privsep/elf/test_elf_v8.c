@@ -30,6 +30,12 @@ static void offsets_are_those_of_the_file(void **state)
 	assert_int_equal(r.desc.v8.code_size, 56);
 	assert_int_equal(r.desc.v8.code_deopt, 16);
 	assert_int_equal(r.desc.v8.wrapper_type, 0);
+	assert_int_equal(r.desc.v8.bytecode_type, 191);
+	assert_int_equal(r.desc.v8.bytecode_head, 54);
+	assert_int_equal(r.desc.v8.bytecode_positions, 32);
+	assert_int_equal(r.desc.v8.bytes_type, 190);
+	assert_int_equal(r.desc.v8.shared_data, 8);
+	assert_int_equal(r.desc.v8.version, 0x0b03);
 	r = runtimefile_in(elf_v8_find, "node24");
 	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
 	assert_int_equal(r.desc.v8.shared_name, 24);
@@ -37,6 +43,9 @@ static void offsets_are_those_of_the_file(void **state)
 	assert_int_equal(r.desc.v8.code_deopt, 8);
 	assert_int_equal(r.desc.v8.deopt_index, 7);
 	assert_int_equal(r.desc.v8.wrapper_type, 195);
+	assert_int_equal(r.desc.v8.bytecode_positions, 24);
+	assert_int_equal(r.desc.v8.bytes_type, 196);
+	assert_int_equal(r.desc.v8.version, 0x0d06);
 }
 
 static void other_objects_are_not_understood(void **state)
@@ -107,6 +116,30 @@ static void without_facts_of_code_the_rest_is_understood(void **state)
 	assert_int_equal(r.desc.v8.code_type, 0);
 }
 
+static void without_facts_of_bytecode_there_are_no_running_lines(void **state)
+{
+	static const char *const names[] = {
+		"v8dbg_type_BytecodeArray__",      "v8dbg_class_BytecodeArray__data__",
+		"v8dbg_type_ByteArray__",          "v8dbg_off_fp_bytecode_array",
+		"v8dbg_off_fp_bytecode_offset",    "_ZN2v88internal7Version6major_E",
+		"_ZN2v88internal7Version6minor_E",
+	};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		size_t size = runtimefile_read("node24", bytes, sizeof(bytes));
+		uint8_t *at = memmem(bytes, size, names[i], strlen(names[i]));
+		struct elf_runtime r;
+
+		assert_non_null(at);
+		at[5] = '#';
+		r = runtimefile_in_bytes(elf_v8_find, bytes, size);
+		assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
+		if (r.desc.v8.bytecode_type || !r.desc.v8.code_type)
+			fail_msg("without %s", names[i]);
+	}
+}
+
 static void a_file_that_ends_early_is_none(void **state)
 {
 	size_t size = runtimefile_read("node20", bytes, sizeof(bytes));
@@ -149,6 +182,7 @@ int main(void)
 		cmocka_unit_test(other_objects_are_not_understood),
 		cmocka_unit_test(a_file_that_lacks_a_fact_is_not_understood),
 		cmocka_unit_test(without_facts_of_code_the_rest_is_understood),
+		cmocka_unit_test(without_facts_of_bytecode_there_are_no_running_lines),
 		cmocka_unit_test(a_file_that_ends_early_is_none),
 		cmocka_unit_test(symbols_of_terabytes_are_not_all_read),
 	};

@@ -38,6 +38,7 @@ struct code_names {
 		list; /* of all places, offset << 1 | is_return, in the order of their first samples */
 	size_t count, list_room, written;
 	struct source_lines sources; /* of JavaScript */
+	bool is_put_off; /* to the next time names are written: scripts were being read */
 };
 
 void code_names_done(struct code_names *c);

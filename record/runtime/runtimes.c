@@ -403,6 +403,10 @@ static int flush_names(struct runtimes *r, struct code_names *names, struct writ
 
 	if (!fresh || (!last && fresh < names->count >> FLUSH_SHIFT))
 		return 0;
+	/* A place is written once, with the line that is known by then. */
+	names->is_put_off = !last && names->sources.reading && !names->is_put_off;
+	if (names->is_put_off)
+		return 0;
 	err = write_names(r, names, names->written, to);
 	names->written = names->count;
 	return err;

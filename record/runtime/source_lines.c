@@ -187,11 +187,17 @@ static void forget_oldest(struct source_lines *l)
 	memmove(&l->files[0], &l->files[1], --l->count * sizeof(l->files[0]));
 }
 
+static void read_given_up(struct io_job *job)
+{
+	((struct read_job *)job)->to->reading--;
+}
+
 static void read_done(struct io_job *job)
 {
 	struct read_job *j = (struct read_job *)job;
 	struct source_file *f;
 
+	j->to->reading--;
 	while (j->to->start_count + j->text.line_count > SOURCE_STARTS_MAX && j->to->count)
 		forget_oldest(j->to);
 	f = file_of(j->to, j->pid, j->name);
@@ -234,14 +240,18 @@ void source_lines_see(struct source_lines *l, uint32_t pid, uint32_t user, const
 		return;
 	*j = (struct read_job){ .base = { .work = read_work,
 					  .done = read_done,
+					  .given_up = read_given_up,
 					  .drop = read_drop,
 					  .key = io_key(IO_KIND_SCRIPTS, pid, 0),
 					  .user = user },
 				.to = l,
 				.pid = pid,
 				.name = strdup(name) };
-	if (!j->name || io_timeout_run(l->io, &j->base, true, READ_NS) == -EBUSY)
+	l->reading++; /* before done() */
+	if (!j->name || io_timeout_run(l->io, &j->base, true, READ_NS) == -EBUSY) {
+		l->reading--;
 		read_drop(&j->base);
+	}
 }
 
 uint32_t source_lines_find(const struct source_lines *l, uint32_t pid, const char *name,

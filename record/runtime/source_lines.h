@@ -39,6 +39,7 @@ struct source_lines {
 	struct io_timeout *io;                       /* borrowed; NULL: no file is read */
 	struct source_file *files[SOURCE_FILES_MAX]; /* the oldest first */
 	size_t count, start_count;
+	size_t reading; /* files that are being read: their lines will be known in a moment */
 };
 
 void source_lines_done(struct source_lines *l);

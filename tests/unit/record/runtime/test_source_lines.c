@@ -112,6 +112,26 @@ static void only_the_text_that_runs_has_lines(void **state)
 	unlink(path);
 }
 
+/* However a read ends, it is no more under way. */
+static void no_file_is_being_read_in_the_end(void **state)
+{
+	struct source_lines l = { 0 };
+
+	(void)state;
+	assert_int_equal(io_timeout_new(0, &l.io), 0);
+	source_lines_see(&l, 1, 0, "/none/1.js");
+	source_lines_see(&l, 1, 0, "/none/1.js");
+	source_lines_see(&l, 1, 0, "node:fs");
+	assert_true(l.reading <= 1);
+	io_timeout_finish(l.io, 2000000000);
+	assert_int_equal(l.reading, 0);
+	source_lines_see(&l, 1, 0, "/none/2.js");
+	io_timeout_finish(l.io, 0); /* given up, if it is not done by then */
+	assert_int_equal(l.reading, 0);
+	source_lines_done(&l);
+	io_timeout_free(l.io);
+}
+
 static void the_oldest_files_are_forgotten(void **state)
 {
 	struct source_lines l = { 0 };
@@ -137,6 +157,7 @@ int main(void)
 		cmocka_unit_test(bytes_that_are_no_utf8_are_read_to_their_end),
 		cmocka_unit_test(names_of_scripts_have_paths),
 		cmocka_unit_test(only_the_text_that_runs_has_lines),
+		cmocka_unit_test(no_file_is_being_read_in_the_end),
 		cmocka_unit_test(the_oldest_files_are_forgotten),
 	};
 

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/base/database.h"
 #include "format/base/hash.h"
 
 /* Nothing is put off for so long: then the clock was set back. */
@@ -16,7 +17,7 @@
 struct push_ledger {
 	sqlite3 *db;
 	uint64_t sender;
-	char problem[160]; /* of the last call that failed: a rollback would replace SQLite's */
+	char problem[160]; /* of the last call that failed */
 };
 
 static const char schema[] =
@@ -43,34 +44,17 @@ static const char *const later_columns[] = {
 
 static int errno_of(struct push_ledger *l, int code)
 {
-	snprintf(l->problem, sizeof(l->problem), "%s", sqlite3_errmsg(l->db));
-	switch (code & 0xff) {
-	case SQLITE_NOMEM:
-		return -ENOMEM;
-	case SQLITE_FULL:
-	case SQLITE_IOERR: /* full disks, too, where it cannot make its files larger */
-	case SQLITE_CANTOPEN:
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return -EAGAIN;
-	default:
-		return -EIO;
-	}
+	return database_problem(l->db, code, l->problem, sizeof(l->problem));
 }
 
-/* A statement with its values: i is an int64_t, t a text or NULL. */
+/* types, values: of database_bind(). */
 static int prepare(struct push_ledger *l, sqlite3_stmt **out, const char *sql, const char *types,
 		   va_list values)
 {
 	int code = sqlite3_prepare_v2(l->db, sql, -1, out, NULL);
 
-	for (int i = 0; code == SQLITE_OK && types[i]; i++) {
-		if (types[i] == 'i')
-			code = sqlite3_bind_int64(*out, i + 1, va_arg(values, int64_t));
-		else
-			code = sqlite3_bind_text(*out, i + 1, va_arg(values, const char *), -1,
-						 SQLITE_STATIC);
-	}
+	if (code == SQLITE_OK)
+		code = database_bind(*out, types, values);
 	return code == SQLITE_OK ? 0 : errno_of(l, code);
 }
 

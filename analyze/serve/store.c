@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/base/database.h"
+
 enum statement {
 	BEGIN,
 	COMMIT,
@@ -89,47 +91,19 @@ struct serve_store {
 
 static int errno_of(struct serve_store *s, int code)
 {
-	snprintf(s->problem, sizeof(s->problem), "%s", sqlite3_errmsg(s->db));
-	switch (code & 0xff) {
-	case SQLITE_NOMEM:
-		return -ENOMEM;
-	case SQLITE_FULL:
-	case SQLITE_IOERR:
-	case SQLITE_CANTOPEN:
-	case SQLITE_BUSY:
-	case SQLITE_LOCKED:
-		return -EAGAIN;
-	default:
-		return -EIO;
-	}
+	return database_problem(s->db, code, s->problem, sizeof(s->problem));
 }
 
 /* ---- statements ---- */
 
-/* Binds what types has: i an int64_t, t a text. */
-static sqlite3_stmt *bind(struct serve_store *s, enum statement which, const char *types,
-			  va_list values)
-{
-	sqlite3_stmt *stmt = s->statements[which];
-
-	for (int i = 0; types[i]; i++) {
-		if (types[i] == 'i')
-			(void)sqlite3_bind_int64(stmt, i + 1, va_arg(values, int64_t));
-		else
-			(void)sqlite3_bind_text(stmt, i + 1, va_arg(values, const char *), -1,
-						SQLITE_STATIC);
-	}
-	return stmt;
-}
-
 static int change(struct serve_store *s, enum statement which, const char *types, ...)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = s->statements[which];
 	va_list values;
 	int code;
 
 	va_start(values, types);
-	stmt = bind(s, which, types, values);
+	(void)database_bind(stmt, types, values);
 	va_end(values);
 	code = sqlite3_step(stmt);
 	code = code == SQLITE_DONE || code == SQLITE_ROW ? SQLITE_OK : code;
@@ -142,12 +116,12 @@ static int change(struct serve_store *s, enum statement which, const char *types
 /* Up to two numbers of the first row.  -ENOENT: there is none. */
 static int ask(struct serve_store *s, int64_t out[2], enum statement which, const char *types, ...)
 {
-	sqlite3_stmt *stmt;
+	sqlite3_stmt *stmt = s->statements[which];
 	va_list values;
 	int code, err;
 
 	va_start(values, types);
-	stmt = bind(s, which, types, values);
+	(void)database_bind(stmt, types, values);
 	va_end(values);
 	code = sqlite3_step(stmt);
 	err = code == SQLITE_ROW ? 0 : code == SQLITE_DONE ? -ENOENT : errno_of(s, code);

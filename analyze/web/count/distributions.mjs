@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // distributions - intervals of counts: the beta distribution, its quantiles, and what is made of them
 
-const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200, NORMAL_FREEDOM = 1e6;
+const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200, NORMAL = 1e6;
 
-// The rest of the logarithm of the gamma function after Stirling's formula, from 12 on.
+// The rest of log_gamma after Stirling's formula, from 12 on.
 function stirling_rest(x) {
 	const y = 1 / (x * x);
 	return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188 - y * 691 / 360360))))) / x;
@@ -33,7 +33,7 @@ function beta_fraction(x, a, b) {
 	return f;
 }
 
-// With large parameters, subtracting the logarithms of gamma functions would leave few digits.
+// Large parameters would leave few digits of a difference of log_gamma.
 function log_beta(a, b) {
 	if (a < b)
 		return log_beta(b, a);
@@ -56,7 +56,7 @@ function beta_tail(x, a, b, upper) {
 function beta_quantile(p, a, b, upper) {
 	let low = 0, high = 1, x = a / (a + b);
 	for (let i = 0; i < NEWTON_MOST && high - low > ENOUGH * high; i++) {
-		const off = beta_tail(x, a, b, upper) - p, over = upper ? -off : off, density = Math.exp(beta_log_term(x, a, b)) / (x * (1 - x));
+		const over = (beta_tail(x, a, b, upper) - p) * (upper ? -1 : 1), density = Math.exp(beta_log_term(x, a, b)) / (x * (1 - x));
 		if (over > 0)
 			high = x;
 		else
@@ -71,24 +71,23 @@ function beta_quantile(p, a, b, upper) {
 	return x;
 }
 
-// The odds of a quantile: near 1 it has few digits of them.
+// The odds of a quantile, which has few digits of them near 1.
 function beta_odds(p, a, b) {
 	if (!(p > 0))
 		return 0;
 	const x = beta_quantile(p, a, b, false), rest = x < 0.5 ? 1 - x : beta_quantile(p, b, a, true);
-	return (x < 0.5 ? x : 1 - rest) / rest;
+	return x < 0.5 ? x / rest : 1 / rest - 1;
 }
 
 // How far from its middle Student's distribution has this level outside.
 export const student_distance = (level, freedom) => Math.sqrt(freedom / beta_odds(level, freedom / 2, 0.5));
 
-// The level of a normal distribution that is as far out as a level of Student's: one of many degrees is normal, by the first term of the
-// expansion of Cornish and Fisher.
+// The level of a normal distribution as far out as a level of Student's: one of many degrees is normal, by the first term of Cornish and Fisher.
 export function student_to_normal_level(level, freedom) {
 	if (freedom > 1e8)
 		return level;
-	const z = student_distance(level, freedom), t = z + (z ** 3 + z) / (4 * NORMAL_FREEDOM);
-	return beta_tail(1 / (1 + t * t / NORMAL_FREEDOM), NORMAL_FREEDOM / 2, 0.5, false);
+	const z = student_distance(level, freedom), t = z + (z ** 3 + z) / (4 * NORMAL);
+	return beta_tail(1 / (1 + t * t / NORMAL), NORMAL / 2, 0.5, false);
 }
 
 // Clopper and Pearson's interval of a share, as odds.

@@ -8,6 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "record/base/map_of_maps.h"
+
 /*
  * A ring as the kernel maps it: a page with the consumer's position, which is ours to write, a
  * page with the producer's, then the data.  The kernel has the data twice in a row, so that no
@@ -27,6 +29,7 @@ struct bpf_ring {
 	uint64_t ring_bytes;
 	size_t page_bytes;
 	int outer_fd, lost_fd;
+	uint32_t slots; /* of the outer map */
 	size_t possible_cpus;
 	uint64_t peak_bytes;
 	uint8_t *joined; /* an event from the end and the beginning */
@@ -79,30 +82,36 @@ static void ring_close(const struct bpf_ring *r, struct ring *ring)
 		close(ring->fd);
 }
 
-/* The map from CPU id to ring, with an entry for every CPU that could come online. */
+/* The map from CPU id to ring, with room for every CPU that could come online. */
 static int make_outer(struct bpf_ring *r, const struct cpuset_list *cpus)
 {
 	struct bpf_map_create_opts opts = { .sz = sizeof(opts),
 					    .inner_map_fd = (uint32_t)r->ring[0].fd };
-	uint32_t slots = cpus->ids[cpus->count - 1] + 1, cpu;
-	size_t i = 0;
 
-	if (slots < r->possible_cpus)
-		slots = (uint32_t)r->possible_cpus;
-	r->outer_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "ebprec_rings", 4, 4, slots,
+	r->slots = cpus->ids[cpus->count - 1] + 1;
+	if (r->slots < r->possible_cpus)
+		r->slots = (uint32_t)r->possible_cpus;
+	r->outer_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "ebprec_rings", 4, 4, r->slots,
 				     &opts);
 	if (r->outer_fd < 0)
 		return -errno;
-	for (cpu = 0; cpu < slots; cpu++) {
-		while (i < cpus->count && cpus->ids[i] < cpu)
-			i++;
-		if (bpf_map_update_elem(r->outer_fd, &cpu,
-					i < cpus->count && cpus->ids[i] == cpu ? &r->ring[i].fd
-									       : &r->ring[0].fd,
-					BPF_ANY))
-			return -errno;
-	}
 	return 0;
+}
+
+int bpf_ring_publish(const struct bpf_ring *r, const struct cpuset_list *cpus)
+{
+	int *fds = calloc(r->slots, sizeof(*fds)), err;
+	size_t i;
+
+	if (!fds)
+		return -ENOMEM;
+	for (i = 0; i < r->slots; i++)
+		fds[i] = r->ring[0].fd;
+	for (i = 0; i < cpus->count; i++)
+		fds[cpus->ids[i]] = r->ring[i].fd;
+	err = map_of_maps_put(r->outer_fd, 0, fds, r->slots);
+	free(fds);
+	return err;
 }
 
 static int make_all(struct bpf_ring *r, const struct cpuset_list *cpus)

@@ -31,6 +31,11 @@ uint64_t bpf_ring_split(uint64_t total_bytes, size_t cpus);
  * map of lost events.  -EPERM: no BPF; -ENOMEM; else errno.
  */
 int bpf_ring_new(const struct cpuset_list *cpus, uint64_t total_bytes, struct bpf_ring **out);
+/*
+ * Shows programs the rings, before one is attached: until then their events count as lost.  Takes long (map_of_maps.h).
+ * cpus: the same list.  errno.
+ */
+int bpf_ring_publish(const struct bpf_ring *r, const struct cpuset_list *cpus);
 void bpf_ring_free(struct bpf_ring *r); /* NULL is fine */
 
 uint64_t bpf_ring_bytes_per_cpu(const struct bpf_ring *r);

@@ -16,11 +16,16 @@ static int exec_prepare(struct instrument_ctx *c)
 	c->state = skel;
 	skel->rodata->with_environment = c->args->environment;
 	err = instrument_share(c, skel);
-	if (!err)
-		err = exec_bpf__load(skel);
+	return err ? instrument_fail(c, err, "cannot read command lines") : 0;
+}
+
+static int exec_complete(struct instrument_ctx *c)
+{
+	int err = exec_bpf__load(c->state);
+
 	/* From here on: a name that changes while /proc is read is recorded with its time. */
 	if (!err)
-		err = exec_bpf__attach(skel);
+		err = exec_bpf__attach(c->state);
 	return err ? instrument_fail(c, err, "cannot read command lines") : 0;
 }
 
@@ -66,6 +71,7 @@ const struct instrument inst_exec = {
 	.summary = "command lines of programs that start",
 	.events = 1u << EBPREC_EV_EXEC,
 	.prepare = exec_prepare,
+	.complete = exec_complete,
 	.attach = exec_attach,
 	.on_event = exec_on_event,
 	.stop = exec_stop,

@@ -75,8 +75,8 @@ struct instrument {
 	 */
 	int (*prepare)(struct instrument_ctx *c);
 	/*
-	 * After prepare() of all: what prepare() left to a thread (bpf_load.h) is there.  On failure the same.  NULL: nothing
-	 * was left.
+	 * After prepare() of all, while threads load what they began to (bpf_load.h), and when programs see the rings: loads and
+	 * attaches what has to be there before processes are read.  On failure the same.  May be NULL.
 	 */
 	int (*complete)(struct instrument_ctx *c);
 	int (*attach)(struct instrument_ctx *c); /* events come from here on */

@@ -40,7 +40,6 @@ static int share_selection(const struct instrument_ctx *c, struct target_set_bpf
 	return err ? err : bpf_map__reuse_fd(skel->maps.target_comms, c->targets->comms_fd);
 }
 
-/* Selected processes are followed before /proc is looked at. */
 static int target_prepare(struct instrument_ctx *c)
 {
 	struct target_set_bpf *skel = target_set_bpf__open();
@@ -53,13 +52,17 @@ static int target_prepare(struct instrument_ctx *c)
 	err = instrument_share(c, skel);
 	if (!err)
 		err = share_selection(c, skel);
-	if (!err)
-		err = target_set_bpf__load(skel);
+	return err ? instrument_fail(c, err, "cannot follow processes") : 0;
+}
+
+/* Selected processes are followed before /proc is looked at. */
+static int target_complete(struct instrument_ctx *c)
+{
+	int err = target_set_bpf__load(c->state);
+
 	if (!err && c->targets->selects)
-		err = target_set_bpf__attach(skel);
-	if (err)
-		return instrument_fail(c, err, "cannot follow processes");
-	return 0;
+		err = target_set_bpf__attach(c->state);
+	return err ? instrument_fail(c, err, "cannot follow processes") : 0;
 }
 
 static int target_attach(struct instrument_ctx *c)
@@ -85,6 +88,7 @@ const struct instrument inst_target = {
 	.name = "target",
 	.summary = "children of the recorded processes, and those that are selected",
 	.prepare = target_prepare,
+	.complete = target_complete,
 	.attach = target_attach,
 	.stop = target_stop,
 	.detach = target_detach,

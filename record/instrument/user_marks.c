@@ -19,6 +19,7 @@
 
 #include "bpf/core/user_marks.skel.h"
 #include "format/perf/trace_data.h"
+#include "record/instrument/bpf_load.h"
 #include "record/instrument/instrument.h"
 #include "record/instrument/mark_spec.h"
 #include "record/instrument/probe_file.h"
@@ -43,6 +44,7 @@ struct listening;
 
 struct mark_state {
 	struct user_marks_bpf *skel;
+	struct bpf_load load;
 	struct uprobe_multi uprobes;
 	struct io_timeout *io; /* borrowed */
 	struct prober *prober; /* where uprobes are perf events; NULL: we may do it ourselves */
@@ -511,10 +513,18 @@ static int mark_prepare(struct instrument_ctx *c)
 		return err;
 	s->skel = user_marks_bpf__open();
 	err = s->skel ? instrument_share(c, s->skel) : -errno;
-	if (!err) {
-		mean_uprobes(s);
-		err = user_marks_bpf__load(s->skel);
-	}
+	if (err)
+		return instrument_fail(c, err, "cannot load the recorder of marks");
+	mean_uprobes(s);
+	bpf_load_begin(&s->load, s->skel->skeleton);
+	return 0;
+}
+
+static int mark_complete(struct instrument_ctx *c)
+{
+	struct mark_state *s = c->state;
+	int err = bpf_load_end(&s->load);
+
 	if (err)
 		return instrument_fail(c, err, "cannot load the recorder of marks");
 	if (c->opts->self_program && !s->uprobes.by_links)
@@ -646,6 +656,7 @@ static void mark_detach(struct instrument_ctx *c)
 
 	if (!s)
 		return;
+	(void)bpf_load_end(&s->load);
 	mark_stop(c);
 	for (struct listening *l = s->listening; l; l = l->next)
 		l->owner = NULL;
@@ -664,6 +675,7 @@ const struct instrument inst_mark = {
 	.needs = NEED_BPF,
 	.events = 1u << EBPREC_EV_MARK | 1u << EBPREC_EV_PROBE,
 	.prepare = mark_prepare,
+	.complete = mark_complete,
 	.attach = mark_attach,
 	.on_event = mark_on_event,
 	.on_file = mark_on_file,

@@ -226,6 +226,18 @@ int recording_give_up(struct recording *r, size_t i, int err)
 	return 0;
 }
 
+/* Programs are being loaded meanwhile, and none is attached yet. */
+static int publish_maps(struct recording *r)
+{
+	int err = r->bpf ? bpf_ring_publish(r->rings, &r->cpus) : 0;
+
+	if (!err && r->bpf && r->walker)
+		err = unwind_bpf_maps_publish(unwinder_space(r->walker));
+	return err ? note_fail(&r->notes, err, instrument_hint(err),
+			       "cannot make the BPF rings of %zu CPUs", r->cpus.count)
+		   : 0;
+}
+
 static int prepare(struct recording *r)
 {
 	size_t i;
@@ -265,15 +277,20 @@ static int prepare(struct recording *r)
 			err = recording_instruments[i]->prepare(&r->ctx[i]);
 		if (err)
 			err = recording_give_up(r, i, err);
+	}
+	if (!err)
+		err = publish_maps(r);
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		if (!r->running[i] || !recording_instruments[i]->complete)
+			continue;
+		err = sideband_drain(r->sideband);
+		if (!err)
+			err = recording_instruments[i]->complete(&r->ctx[i]);
+		if (err)
+			err = recording_give_up(r, i, err);
 		if (recording_instruments[i] == &inst_exec)
 			r->exec_seen = r->running[i];
 	}
-	for (i = 0; i < INSTRUMENT_COUNT && !err; i++)
-		if (r->running[i] && recording_instruments[i]->complete) {
-			err = recording_instruments[i]->complete(&r->ctx[i]);
-			if (err)
-				err = recording_give_up(r, i, err);
-		}
 	if (err)
 		return err;
 	event_attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACE_DATA_MARK_ID);

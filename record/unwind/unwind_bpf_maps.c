@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "format/base/vec.h"
+#include "record/base/map_of_maps.h"
 
 #define CHUNKS_FIRST 16 /* 4 MB: the tables of a small machine */
 
@@ -59,26 +60,19 @@ static int make_own_chunk(struct unwind_bpf_maps *w)
 	return rangealloc_give(&w->chunk[number].free_rows, 0, WALK_CHUNK_ROWS);
 }
 
-/*
- * Each change of a map of maps waits until no BPF program is running any more (15 ms and more), but
- * a change of many of its entries does so once.
- */
-static int put_chunks(struct unwind_bpf_maps *w, uint32_t first, uint32_t count)
+int unwind_bpf_maps_publish(struct unwind_bpf_maps *w)
 {
-	uint32_t keys[WALK_CHUNKS], i, done = count;
-	int fds[WALK_CHUNKS];
+	uint32_t first = w->published_count, count = w->chunk_count - first;
+	int fds[WALK_CHUNKS], err;
 
-	for (i = 0; i < count; i++) {
-		keys[i] = first + i;
-		fds[i] = w->chunk[first + i].fd;
-	}
-	if (!bpf_map_update_batch(w->chunks_fd, keys, fds, &done, NULL))
+	if (w->own || !count)
 		return 0;
-	for (i = 0; i < count; i++) {
-		if (bpf_map_update_elem(w->chunks_fd, &keys[i], &fds[i], BPF_ANY))
-			return -errno;
-	}
-	return 0;
+	for (uint32_t i = 0; i < count; i++)
+		fds[i] = w->chunk[first + i].fd;
+	err = map_of_maps_put(w->chunks_fd, first, fds, count);
+	if (!err)
+		w->published_count = w->chunk_count;
+	return err;
 }
 
 /* Half as many again as there are, since that costs no more time than one. */
@@ -87,7 +81,7 @@ static int make_chunks(struct unwind_bpf_maps *w)
 	uint32_t first = w->chunk_count,
 		 count = first / 2 > CHUNKS_FIRST ? first / 2 : CHUNKS_FIRST;
 	uint32_t i;
-	int fd, err;
+	int fd, err = 0;
 
 	if (first == w->chunk_max)
 		return -ENOSPC;
@@ -108,7 +102,6 @@ static int make_chunks(struct unwind_bpf_maps *w)
 				    WALK_CHUNKS, 0, w->chunk[0].fd);
 	if (w->chunks_fd < 0)
 		return w->chunks_fd;
-	err = put_chunks(w, first, count);
 	for (i = 0; i < count && !err; i++)
 		err = rangealloc_give(&w->chunk[first + i].free_rows, 0, WALK_CHUNK_ROWS);
 	return err;
@@ -196,11 +189,11 @@ int unwind_bpf_maps_take_rows(struct unwind_bpf_maps *w, uint32_t row_count, str
 	if (!row_count || row_count > WALK_CHUNK_ROWS)
 		return -EINVAL;
 	for (i = 0;; i++) {
-		if (i == w->chunk_count) {
-			err = make_chunks(w);
-			if (err)
-				return err;
-		}
+		err = i == w->chunk_count ? make_chunks(w) : 0;
+		if (!err) /* a walk that finds no chunk takes code with a table for code without */
+			err = unwind_bpf_maps_publish(w);
+		if (err)
+			return err;
 		err = rangealloc_take(&w->chunk[i].free_rows, row_count, &at);
 		if (!err)
 			break;

@@ -42,6 +42,7 @@ struct unwind_bpf_maps {
 		struct rangealloc free_rows;
 	} chunk[WALK_CHUNKS];
 	uint32_t chunk_count, chunk_max;
+	uint32_t published_count; /* of them, that programs see */
 	struct {
 		uint32_t number;
 		struct walk_chunk *data; /* NULL: unused */
@@ -59,6 +60,8 @@ struct unwind_bpf_maps {
  */
 int unwind_bpf_maps_init(struct unwind_bpf_maps *w, uint64_t cap_bytes, bool bpf);
 void unwind_bpf_maps_done(struct unwind_bpf_maps *w);
+/* Shows programs the chunks made so far, which takes long (map_of_maps.h): before rows are taken, or then.  errno. */
+int unwind_bpf_maps_publish(struct unwind_bpf_maps *w);
 
 /* Gives a skeleton the maps, before load. */
 #define unwind_bpf_maps_share(w, skel)                                                     \

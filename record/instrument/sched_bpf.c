@@ -174,19 +174,14 @@ static uint32_t cpu_end(const struct cpuset_list *cpus)
 	return possible > 0 && (uint32_t)possible > end ? (uint32_t)possible : end;
 }
 
-static int sched_complete(struct instrument_ctx *c)
-{
-	struct sched_state *s = c->state;
-	int err = bpf_load_end(&s->load);
-
-	return err ? instrument_fail(c, err, "cannot load the recorder of context switches") : 0;
-}
-
 static int sched_attach(struct instrument_ctx *c)
 {
 	struct sched_state *s = c->state;
-	int err = sched_bpf__attach(s->skel);
+	int err = bpf_load_end(&s->load); /* processes were read meanwhile */
 
+	if (err)
+		return instrument_fail(c, err, "cannot load the recorder of context switches");
+	err = sched_bpf__attach(s->skel);
 	if (err)
 		return instrument_fail(c, err, "cannot attach to sched:sched_switch");
 	s->emitted_ns = clock_ns(CLOCK_MONOTONIC);
@@ -507,7 +502,6 @@ const struct instrument inst_sched = {
 	.events = 1u << EBPREC_EV_SWITCH | 1u << EBPREC_EV_SWITCH_COPY | 1u << EBPREC_EV_TASK |
 		  1u << EBPREC_EV_WAKER | 1u << EBPREC_EV_EXIT,
 	.prepare = sched_prepare,
-	.complete = sched_complete,
 	.attach = sched_attach,
 	.on_event = sched_on_event,
 	.augment = sched_augment,

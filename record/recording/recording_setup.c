@@ -187,6 +187,35 @@ static void make_walker(struct recording *r)
 		     strerror(-err));
 }
 
+static void on_interpreter(void *arg, const struct stat *st, const struct elf_facts *facts)
+{
+	struct recording *r = arg;
+
+	if (r->runtimes)
+		runtimes_expect_file(r->runtimes, st, facts);
+}
+
+/*
+ * A program of milliseconds ends before its mappings are known: its interpreter has to be known by then.  Files are read
+ * while BPF programs are being loaded.
+ */
+static void look_for_interpreters(struct recording *r)
+{
+	struct interpreter_files *f = &r->interpreters;
+	char standard[PATH_MAX];
+
+	if (!r->runtimes)
+		return;
+	f->reader = r->buildids.reader;
+	f->io = r->io;
+	f->found = on_interpreter;
+	f->arg = r;
+	interpreter_files_load(f, recording_cache_folder(r->opts, standard));
+	interpreter_files_look(f);
+	if (r->opts->command)
+		interpreter_files_look_at_command(f, r->opts->command[0]);
+}
+
 static bool wanted(const struct recording *r, const struct instrument *inst)
 {
 	if (inst == &inst_copy)
@@ -317,6 +346,7 @@ static int set_up_with_bpf(struct recording *r)
 		return err;
 	read_kernel(r);
 	make_walker(r);
+	look_for_interpreters(r);
 	err = prepare(r);
 	return err || !r->targets.selects ? err : recording_select(r);
 }

@@ -22,6 +22,8 @@
 #define TABLES_FIRST_NS 400000000ULL /* what is not built by then comes while events do */
 #define TABLES_SLICE_NS 30000000ULL
 #define WAITS_NS        2000000000ULL /* for all processes and files together */
+#define INTERPRETERS_NS \
+	50000000ULL /* for files of earlier recordings, which were begun long before */
 
 /* One descriptor a CPU and event adds up. */
 static void raise_file_limit(void)
@@ -137,31 +139,6 @@ static void on_file(void *arg, const struct mapped_files_found *f)
 	for (size_t i = 0; i < INSTRUMENT_COUNT; i++)
 		if (r->running[i] && recording_instruments[i]->on_file)
 			recording_instruments[i]->on_file(&r->ctx[i], f);
-}
-
-static void on_interpreter(void *arg, const struct stat *st, const struct elf_facts *facts)
-{
-	struct recording *r = arg;
-
-	runtimes_expect_file(r->runtimes, st, facts);
-}
-
-/* A program of milliseconds ends before its mappings are known: its interpreter has to be known by then. */
-static void look_for_interpreters(struct recording *r)
-{
-	struct interpreter_files *f = &r->interpreters;
-	char standard[PATH_MAX];
-
-	if (!r->runtimes)
-		return;
-	f->reader = r->buildids.reader;
-	f->io = r->io;
-	f->found = on_interpreter;
-	f->arg = r;
-	interpreter_files_load(f, recording_cache_folder(r->opts, standard));
-	interpreter_files_look(f);
-	if (r->opts->command)
-		interpreter_files_look_at_command(f, r->opts->command[0]);
 }
 
 /*
@@ -435,8 +412,7 @@ int recording_start(struct recording *r)
 		return err;
 	err = open_writer(r);
 	(void)io_timeout_limit_waits(r->io, WAITS_NS);
-	if (!err)
-		look_for_interpreters(r);
+	interpreter_files_wait(&r->interpreters, INTERPRETERS_NS);
 	if (!err)
 		err = write_state(r);
 	if (err)

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "format/base/outbuf.h"
+#include "format/os/clock.h"
 #include "format/os/slurp.h"
 #include "record/base/cache_dir.h"
 #include "record/base/command_path.h"
@@ -196,6 +197,7 @@ static void look_done(struct io_job *job)
 	struct interpreter_files *f = l->files;
 	size_t at = find(f, l->path);
 
+	f->looking--;
 	if (!l->is_read || l->facts.runtime.state == ELF_RUNTIME_NONE) {
 		if (!l->is_command && at < f->count)
 			drop_at(f, at);
@@ -203,6 +205,11 @@ static void look_done(struct io_job *job)
 		f->found(f->arg, &l->st, &l->facts);
 	}
 	io_timeout_drop(f->io, job);
+}
+
+static void look_given_up(struct io_job *job)
+{
+	((struct look *)job)->files->looking--;
 }
 
 /* All have one key: where one hangs, no other is begun. */
@@ -214,14 +221,17 @@ static void look_at(struct interpreter_files *f, const char *path, bool is_comma
 		return;
 	*l = (struct look){ .base = { .work = look_work,
 				      .done = look_done,
+				      .given_up = look_given_up,
 				      .drop = look_drop,
 				      .key = io_key(IO_KIND_INTERPRETERS, 0, 0) },
 			    .files = f,
 			    .reader = elf_reader_share(f->reader),
 			    .is_command = is_command };
 	strcpy(l->path, path); /* NOLINT: all callers have checked its length */
-	if (io_timeout_run(f->io, &l->base, true, LOOK_NS) == -EBUSY)
+	if (io_timeout_run(f->io, &l->base, false, LOOK_NS) == -EBUSY)
 		look_drop(&l->base);
+	else
+		f->looking++;
 }
 
 void interpreter_files_look(struct interpreter_files *f)
@@ -244,4 +254,15 @@ void interpreter_files_look_at_command(struct interpreter_files *f, const char *
 
 	if (!command_path_find(name, path))
 		look_at(f, path, true);
+}
+
+void interpreter_files_wait(struct interpreter_files *f, uint64_t max_ns)
+{
+	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC), took_ns = 0;
+
+	while (f->looking && took_ns < max_ns) {
+		io_timeout_wait(f->io, max_ns - took_ns);
+		io_timeout_pass(f->io);
+		took_ns = clock_ns(CLOCK_MONOTONIC) - begin_ns;
+	}
 }

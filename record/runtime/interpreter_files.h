@@ -29,6 +29,7 @@ struct interpreter_files {
 	char folder[PATH_MAX]; /* "": none */
 	char *path[INTERPRETER_FILES_MAX];
 	size_t count;
+	size_t looking; /* files that are being read */
 	bool changed;
 	struct elf_reader *reader; /* borrowed: of files of others */
 	struct io_timeout *io;     /* borrowed */
@@ -39,10 +40,12 @@ struct interpreter_files {
 
 /* Reads the list; an empty one, where there is none. */
 void interpreter_files_load(struct interpreter_files *f, const char *folder);
-/* Calls found() for each file of the list, now or in io_timeout_pass(). */
+/* Begins to read the files of the list; found() is called for each in io_timeout_pass(). */
 void interpreter_files_look(struct interpreter_files *f);
 /* The same for the file that a command's first word names, and for the program that runs it, if it is a script. */
 void interpreter_files_look_at_command(struct interpreter_files *f, const char *name);
+/* Passes until all are read, for max_ns at most. */
+void interpreter_files_wait(struct interpreter_files *f, uint64_t max_ns);
 /* An interpreter was found in this file. */
 void interpreter_files_add(struct interpreter_files *f, const char *path);
 /* Writes the list, if it is another one, and empties it. */

@@ -18,13 +18,25 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes);
 
+static void find_in(void (*find)(const struct elf_parts *, struct elf_runtime *),
+		    const struct source *file, struct elf_runtime *out)
+{
+	struct elf_parts parts;
+
+	memset(out, 0, sizeof(*out));
+	if (elf_parts_read(file, &parts))
+		return;
+	find(&parts, out);
+	elf_parts_done(&parts);
+}
+
 static void find_python(const uint8_t *data, size_t size_bytes)
 {
 	struct elf_runtime p;
 	struct source s;
 
 	source_of_bytes(data, size_bytes, &s);
-	elf_python_find(&s, &p);
+	find_in(elf_python_find, &s, &p);
 	if (p.state == ELF_RUNTIME_UNDERSTOOD && !p.desc.eval[0].size_bytes)
 		abort();
 }
@@ -37,7 +49,7 @@ static void find_v8(const uint8_t *data, size_t size_bytes)
 	struct source s;
 
 	source_of_bytes(data, size_bytes, &s);
-	elf_v8_find(&s, &p);
+	find_in(elf_v8_find, &s, &p);
 	o = &p.desc.v8;
 	if (p.state != ELF_RUNTIME_UNDERSTOOD && o->is_understood)
 		abort();
@@ -54,7 +66,7 @@ static void find_listed(const uint8_t *data, size_t size_bytes)
 	struct source s;
 
 	source_of_bytes(data, size_bytes, &s);
-	elf_listed_find(&s, &p);
+	find_in(elf_listed_find, &s, &p);
 	if (p.state == ELF_RUNTIME_UNDERSTOOD &&
 	    (!p.desc.eval[0].size_bytes || !p.desc.listed.frame_bytes))
 		abort();
@@ -68,7 +80,7 @@ static void find_jvm(const uint8_t *data, size_t size_bytes)
 	struct source s;
 
 	source_of_bytes(data, size_bytes, &s);
-	elf_jvm_find(&s, &p);
+	find_in(elf_jvm_find, &s, &p);
 	j = &p.desc.jvm;
 	if ((p.state == ELF_RUNTIME_UNDERSTOOD) != !!j->block_bytes || j->block_bytes > 16 ||
 	    j->pool_bytes > 128 || j->const_bytes > 256)

@@ -4,11 +4,25 @@
 #define EBPREC_TESTS_RUNTIMEFILE_H
 
 #include "format/reader/source.h"
+#include "record/privsep/elf/elf_parts.h"
 #include "record/privsep/elf/elf_runtime.h"
 #include "tests/unit/fixture.h"
 
-/* elf_python_find(), elf_v8_find(), elf_jvm_find() or elf_listed_find(). */
-typedef void runtimefile_find(const struct source *file, struct elf_runtime *out);
+/* elf_python_find(), elf_v8_find(), elf_jvm_find(), elf_listed_find() or elf_perl_find(). */
+typedef void runtimefile_find(const struct elf_parts *parts, struct elf_runtime *out);
+
+static inline struct elf_runtime runtimefile_in_source(runtimefile_find *find,
+						       const struct source *file)
+{
+	struct elf_runtime r = { 0 };
+	struct elf_parts parts;
+
+	if (!elf_parts_read(file, &parts)) {
+		find(&parts, &r);
+		elf_parts_done(&parts);
+	}
+	return r;
+}
 
 /* Reads a fixture that fits into room_bytes.  Returns how many bytes it has. */
 static inline size_t runtimefile_read(const char *name, uint8_t *bytes, size_t room_bytes)
@@ -29,12 +43,10 @@ static inline size_t runtimefile_read(const char *name, uint8_t *bytes, size_t r
 static inline struct elf_runtime runtimefile_in_bytes(runtimefile_find *find, const uint8_t *bytes,
 						      size_t size_bytes)
 {
-	struct elf_runtime r;
 	struct source s;
 
 	source_of_bytes(bytes, size_bytes, &s);
-	find(&s, &r);
-	return r;
+	return runtimefile_in_source(find, &s);
 }
 
 static inline struct elf_runtime runtimefile_in(runtimefile_find *find, const char *name)
@@ -45,7 +57,7 @@ static inline struct elf_runtime runtimefile_in(runtimefile_find *find, const ch
 
 	fixture_path(name, path);
 	assert_int_equal(source_open(path, &s, NULL), 0);
-	find(&s, &r);
+	r = runtimefile_in_source(find, &s);
 	source_done(&s);
 	return r;
 }

@@ -11,6 +11,23 @@
 #include "record/privsep/elf/elf_python.h"
 #include "record/privsep/elf/elf_v8.h"
 
+static void find_runtime(const struct source *file, struct elf_runtime *out)
+{
+	static void (*const finds[])(const struct elf_parts *, struct elf_runtime *) = {
+		elf_python_find, elf_v8_find, elf_jvm_find, elf_listed_find, elf_perl_find
+	};
+	struct elf_parts parts;
+
+	if (elf_parts_read(file, &parts))
+		return;
+	for (size_t i = 0; i < sizeof(finds) / sizeof(finds[0]); i++) {
+		finds[i](&parts, out);
+		if (out->state != ELF_RUNTIME_NONE)
+			break;
+	}
+	elf_parts_done(&parts);
+}
+
 void elf_facts_read(int fd, struct elf_facts *out)
 {
 	struct source file = { .fd = fd };
@@ -26,15 +43,7 @@ void elf_facts_read(int fd, struct elf_facts *out)
 		return;
 	file.size_bytes = (uint64_t)st.st_size;
 	out->site_count = (uint32_t)elf_notes_sites(&file, out->sites);
-	elf_python_find(&file, &out->runtime);
-	if (out->runtime.state == ELF_RUNTIME_NONE)
-		elf_v8_find(&file, &out->runtime);
-	if (out->runtime.state == ELF_RUNTIME_NONE)
-		elf_jvm_find(&file, &out->runtime);
-	if (out->runtime.state == ELF_RUNTIME_NONE)
-		elf_listed_find(&file, &out->runtime);
-	if (out->runtime.state == ELF_RUNTIME_NONE)
-		elf_perl_find(&file, &out->runtime);
+	find_runtime(&file, &out->runtime);
 }
 
 bool elf_facts_is_of_others(const struct stat *st)

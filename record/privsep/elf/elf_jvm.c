@@ -110,25 +110,18 @@ static uint64_t symbol_addr(const struct elf_parts *parts, const Elf64_Shdr *tab
 /* Where the pointers to the tables are.  False: this is no JVM. */
 static bool find_symbols(const struct elf_parts *parts, uint64_t *structs, uint64_t *types)
 {
-	const Elf64_Shdr *table = elf_parts_section(parts, ".dynsym"), *strings;
-	char *texts;
+	const Elf64_Shdr *table = elf_parts_section(parts, ".dynsym");
+	const char *texts;
 	size_t size;
 
 	*structs = *types = 0;
-	if (!table || table->sh_link >= parts->section_count ||
-	    table->sh_entsize != sizeof(Elf64_Sym))
+	if (!table || table->sh_entsize != sizeof(Elf64_Sym))
 		return false;
-	strings = &parts->sections[table->sh_link];
-	texts = strings->sh_size <= TEXTS_MAX_BYTES ? malloc(strings->sh_size + 1) : NULL;
-	if (!texts)
-		return false;
-	size = source_read(parts->file, strings->sh_offset, texts, strings->sh_size);
-	texts[size] = '\0';
-	if (memmem(texts, size, STRUCTS_SYMBOL, sizeof(STRUCTS_SYMBOL))) {
+	texts = elf_parts_texts(parts, table, TEXTS_MAX_BYTES, &size);
+	if (texts && memmem(texts, size, STRUCTS_SYMBOL, sizeof(STRUCTS_SYMBOL))) {
 		*structs = symbol_addr(parts, table, texts, size, STRUCTS_SYMBOL);
 		*types = symbol_addr(parts, table, texts, size, TYPES_SYMBOL);
 	}
-	free(texts);
 	return *structs && *types;
 }
 
@@ -372,15 +365,11 @@ static void describe_jvm(const struct elf_parts *parts, uint64_t structs, uint64
 		memset(&out->desc.jvm, 0, sizeof(out->desc.jvm));
 }
 
-void elf_jvm_find(const struct source *file, struct elf_runtime *out)
+void elf_jvm_find(const struct elf_parts *parts, struct elf_runtime *out)
 {
-	struct elf_parts parts;
 	uint64_t structs, types;
 
 	memset(out, 0, sizeof(*out));
-	if (elf_parts_read(file, &parts))
-		return;
-	if (find_symbols(&parts, &structs, &types) && elf_loop_place_any(&parts, out))
-		describe_jvm(&parts, structs, types, out);
-	elf_parts_done(&parts);
+	if (find_symbols(parts, &structs, &types) && elf_loop_place_any(parts, out))
+		describe_jvm(parts, structs, types, out);
 }

@@ -10,13 +10,13 @@
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_JVM_H
 #define EBPREC_RECORD_PRIVSEP_ELF_ELF_JVM_H
 
-#include "format/reader/source.h"
+#include "record/privsep/elf/elf_parts.h"
 #include "record/privsep/elf/elf_runtime.h"
 
 #define ELF_JVM_FIRST 17
 #define ELF_JVM_LAST  25
 
 /* The JVM in a file; state ELF_RUNTIME_NONE: it has none. */
-void elf_jvm_find(const struct source *file, struct elf_runtime *out);
+void elf_jvm_find(const struct elf_parts *parts, struct elf_runtime *out);
 
 #endif

@@ -179,15 +179,10 @@ static void find_php(const struct elf_parts *parts, struct elf_runtime *out)
 	out->desc.kind = RUNTIME_PHP;
 }
 
-void elf_listed_find(const struct source *file, struct elf_runtime *out)
+void elf_listed_find(const struct elf_parts *parts, struct elf_runtime *out)
 {
-	struct elf_parts parts;
-
 	memset(out, 0, sizeof(*out));
-	if (elf_parts_read(file, &parts))
-		return;
-	find_ruby(&parts, out);
+	find_ruby(parts, out);
 	if (out->state == ELF_RUNTIME_NONE)
-		find_php(&parts, out);
-	elf_parts_done(&parts);
+		find_php(parts, out);
 }

@@ -16,7 +16,7 @@
 #define ARM_THREAD_HEAD 16 /* bytes of the thread's block before the program's variables */
 
 struct texts {
-	char *bytes; /* owned, with a NUL behind the last one */
+	const char *bytes; /* with a NUL behind the last one */
 	size_t size_bytes;
 };
 
@@ -56,21 +56,13 @@ static void look_through(const struct elf_parts *parts, const Elf64_Shdr *table,
 static void find_in_table(const struct elf_parts *parts, const Elf64_Shdr *table,
 			  struct elf_name *names, size_t count)
 {
-	const Elf64_Shdr *strings;
 	struct texts t;
 
-	if (table->sh_link >= parts->section_count || table->sh_entsize != sizeof(Elf64_Sym) ||
-	    table->sh_size > parts->file->size_bytes)
+	if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_size > parts->file->size_bytes)
 		return;
-	strings = &parts->sections[table->sh_link];
-	t.bytes = strings->sh_size <= TEXTS_MAX_BYTES ? malloc(strings->sh_size + 1) : NULL;
-	if (!t.bytes)
-		return;
-	t.size_bytes = source_read(parts->file, strings->sh_offset, t.bytes, strings->sh_size);
-	t.bytes[t.size_bytes] = '\0';
-	if (memmem(t.bytes, t.size_bytes, names[0].text, strlen(names[0].text) + 1))
+	t.bytes = elf_parts_texts(parts, table, TEXTS_MAX_BYTES, &t.size_bytes);
+	if (t.bytes && memmem(t.bytes, t.size_bytes, names[0].text, strlen(names[0].text) + 1))
 		look_through(parts, table, &t, names, count);
-	free(t.bytes);
 }
 
 void elf_names_find(const struct elf_parts *parts, uint32_t kind, struct elf_name *names,

@@ -5,6 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct elf_parts_texts {
+	const Elf64_Shdr *section; /* NULL: none */
+	char *bytes;               /* owned */
+	size_t size_bytes;
+};
+
 /* For this machine alone: its numbers have the order of bytes that ours have. */
 static bool is_ours(const Elf64_Ehdr *e)
 {
@@ -22,8 +28,12 @@ int elf_parts_read(const struct source *file, struct elf_parts *out)
 		return -ENOEXEC;
 	count = e.e_shnum < ELF_PARTS_SECTIONS_MAX ? e.e_shnum : ELF_PARTS_SECTIONS_MAX;
 	out->sections = malloc(count * sizeof(Elf64_Shdr) + 1);
-	if (!out->sections)
+	out->texts = calloc(1, sizeof(*out->texts));
+	if (!out->sections || !out->texts) {
+		free(out->sections);
+		free(out->texts);
 		return -ENOMEM;
+	}
 	out->file = file;
 	out->names = e.e_shstrndx;
 	out->section_count = source_read(file, e.e_shoff, out->sections,
@@ -39,7 +49,10 @@ int elf_parts_read(const struct source *file, struct elf_parts *out)
 void elf_parts_done(struct elf_parts *p)
 {
 	free(p->sections);
+	free(p->texts->bytes);
+	free(p->texts);
 	p->sections = NULL;
+	p->texts = NULL;
 	p->section_count = p->segment_count = 0;
 }
 
@@ -61,6 +74,30 @@ const Elf64_Shdr *elf_parts_section(const struct elf_parts *p, const char *name)
 			return &p->sections[i];
 	}
 	return NULL;
+}
+
+const char *elf_parts_texts(const struct elf_parts *p, const Elf64_Shdr *table, size_t max_bytes,
+			    size_t *size_bytes)
+{
+	struct elf_parts_texts *t = p->texts;
+	const Elf64_Shdr *section;
+
+	if (table->sh_link >= p->section_count || p->sections[table->sh_link].sh_size > max_bytes)
+		return NULL;
+	section = &p->sections[table->sh_link];
+	if (t->section != section) {
+		free(t->bytes);
+		t->section = NULL;
+		t->bytes = malloc(section->sh_size + 1);
+		if (!t->bytes)
+			return NULL;
+		t->size_bytes = source_read(p->file, section->sh_offset, t->bytes,
+					    section->sh_size);
+		t->bytes[t->size_bytes] = '\0';
+		t->section = section;
+	}
+	*size_bytes = t->size_bytes;
+	return t->bytes;
 }
 
 bool elf_parts_offset(const struct elf_parts *p, uint64_t addr, uint32_t flags, uint64_t *out)

@@ -22,7 +22,8 @@ struct elf_parts {
 	Elf64_Phdr segments[ELF_PARTS_SEGMENTS_MAX];
 	Elf64_Shdr *sections; /* owned */
 	size_t segment_count, section_count;
-	uint32_t names; /* the section with the names of sections */
+	uint32_t names;                /* the section with the names of sections */
+	struct elf_parts_texts *texts; /* owned, what elf_parts_texts() read; NULL: nothing yet */
 };
 
 /* -ENOEXEC: it is no such file; -ENOMEM.  *out needs no elf_parts_done() then. */
@@ -31,6 +32,13 @@ void elf_parts_done(struct elf_parts *p);
 
 /* The first section of this name, which has fewer than 32 bytes; NULL: there is none. */
 const Elf64_Shdr *elf_parts_section(const struct elf_parts *p, const char *name);
+
+/*
+ * The names of the symbols of a table, with a NUL behind the last one; NULL: there are none, or more than max_bytes.
+ * They stay until those of another table are read: several interpreters are looked for in the same table.
+ */
+const char *elf_parts_texts(const struct elf_parts *p, const Elf64_Shdr *table, size_t max_bytes,
+			    size_t *size_bytes);
 
 /* The offset of an address in the file, in a loaded segment with these flags (PF_X); false: it has none. */
 bool elf_parts_offset(const struct elf_parts *p, uint64_t addr, uint32_t flags, uint64_t *out);

@@ -123,13 +123,8 @@ static void find_perl(const struct elf_parts *parts, struct elf_runtime *out)
 	out->desc.kind = RUNTIME_PERL;
 }
 
-void elf_perl_find(const struct source *file, struct elf_runtime *out)
+void elf_perl_find(const struct elf_parts *parts, struct elf_runtime *out)
 {
-	struct elf_parts parts;
-
 	memset(out, 0, sizeof(*out));
-	if (elf_parts_read(file, &parts))
-		return;
-	find_perl(&parts, out);
-	elf_parts_done(&parts);
+	find_perl(parts, out);
 }

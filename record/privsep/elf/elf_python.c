@@ -291,13 +291,8 @@ static void find(const struct elf_parts *parts, struct elf_runtime *out)
 		out->desc.kind = RUNTIME_PYTHON;
 }
 
-void elf_python_find(const struct source *file, struct elf_runtime *out)
+void elf_python_find(const struct elf_parts *parts, struct elf_runtime *out)
 {
-	struct elf_parts parts;
-
 	memset(out, 0, sizeof(*out));
-	if (elf_parts_read(file, &parts))
-		return;
-	find(&parts, out);
-	elf_parts_done(&parts);
+	find(parts, out);
 }

@@ -10,10 +10,10 @@
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_PYTHON_H
 #define EBPREC_RECORD_PRIVSEP_ELF_ELF_PYTHON_H
 
-#include "format/reader/source.h"
+#include "record/privsep/elf/elf_parts.h"
 #include "record/privsep/elf/elf_runtime.h"
 
 /* All bytes of *out are set, as it is sent to another process. */
-void elf_python_find(const struct source *file, struct elf_runtime *out);
+void elf_python_find(const struct elf_parts *parts, struct elf_runtime *out);
 
 #endif

@@ -217,22 +217,16 @@ static void see_symbols(const struct elf_parts *parts, const Elf64_Shdr *table, 
 
 static void find_symbols(const struct elf_parts *parts, struct found *found)
 {
-	const Elf64_Shdr *table = elf_parts_section(parts, ".dynsym"), *strings;
-	char *texts;
+	const Elf64_Shdr *table = elf_parts_section(parts, ".dynsym");
+	const char *texts;
 	size_t size;
 
-	if (!table || table->sh_link >= parts->section_count ||
-	    table->sh_entsize != sizeof(Elf64_Sym) || table->sh_size > parts->file->size_bytes)
+	if (!table || table->sh_entsize != sizeof(Elf64_Sym) ||
+	    table->sh_size > parts->file->size_bytes)
 		return;
-	strings = &parts->sections[table->sh_link];
-	texts = strings->sh_size <= TEXTS_MAX_BYTES ? malloc(strings->sh_size + 1) : NULL;
-	if (!texts)
-		return;
-	size = source_read(parts->file, strings->sh_offset, texts, strings->sh_size);
-	texts[size] = '\0';
-	if (memmem(texts, size, PREFIX, strlen(PREFIX)))
+	texts = elf_parts_texts(parts, table, TEXTS_MAX_BYTES, &size);
+	if (texts && memmem(texts, size, PREFIX, strlen(PREFIX)))
 		see_symbols(parts, table, texts, size, found);
-	free(texts);
 }
 
 /* ---- the description ---- */
@@ -358,16 +352,13 @@ static struct runtime_v8_offsets offsets_of(const struct found *f)
 	};
 }
 
-void elf_v8_find(const struct source *file, struct elf_runtime *out)
+void elf_v8_find(const struct elf_parts *parts, struct elf_runtime *out)
 {
 	struct found found = { 0 };
-	struct elf_parts parts;
 
 	memset(out, 0, sizeof(*out));
-	if (elf_parts_read(file, &parts))
-		return;
-	find_symbols(&parts, &found);
-	if (found.count && elf_loop_place_any(&parts, out)) {
+	find_symbols(parts, &found);
+	if (found.count && elf_loop_place_any(parts, out)) {
 		out->kind = out->desc.kind = RUNTIME_V8;
 		out->state = ELF_RUNTIME_LAYOUT;
 		if (is_as_known(&found)) {
@@ -377,5 +368,4 @@ void elf_v8_find(const struct source *file, struct elf_runtime *out)
 			find_bytecode_offsets(&found, &out->desc.v8);
 		}
 	}
-	elf_parts_done(&parts);
 }

@@ -12,10 +12,10 @@
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_V8_H
 #define EBPREC_RECORD_PRIVSEP_ELF_ELF_V8_H
 
-#include "format/reader/source.h"
+#include "record/privsep/elf/elf_parts.h"
 #include "record/privsep/elf/elf_runtime.h"
 
 /* All bytes of *out are set, as it is sent to another process. */
-void elf_v8_find(const struct source *file, struct elf_runtime *out);
+void elf_v8_find(const struct elf_parts *parts, struct elf_runtime *out);
 
 #endif

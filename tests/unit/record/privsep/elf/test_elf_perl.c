@@ -9,17 +9,7 @@
 
 #include <cmocka.h>
 
-static void find(const char *name, struct elf_runtime *out)
-{
-	const char *build = getenv("EBPREC_BUILD");
-	struct source s;
-	char path[4096];
-
-	snprintf(path, sizeof(path), "%s/tests/lib/fixtures/%s", build ? build : "build", name);
-	assert_int_equal(source_open(path, &s, NULL), 0);
-	elf_perl_find(&s, out);
-	source_done(&s);
-}
+#include "tests/unit/runtimefile.h"
 
 static const struct {
 	const char *name;
@@ -46,7 +36,7 @@ static void a_file_is_understood_when_all_its_facts_agree(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
-		find(files[i].name, &p);
+		p = runtimefile_in(elf_perl_find, files[i].name);
 		if (p.state != files[i].state || p.version != files[i].version)
 			fail_msg("%s: %u, %x", files[i].name, p.state, p.version);
 		assert_int_equal(p.desc.kind == RUNTIME_PERL, p.state == ELF_RUNTIME_UNDERSTOOD);
@@ -58,11 +48,11 @@ static void a_variable_of_the_program_has_a_fixed_place(void **state)
 	struct elf_runtime p;
 
 	(void)state;
-	find("perl5.36-program", &p);
+	p = runtimefile_in(elf_perl_find, "perl5.36-program");
 	assert_int_equal(p.desc.tls_module, 0);
 #ifdef __x86_64__
 	assert_true(p.desc.tls_offset == (uint64_t)-8);
-	find("perl5.36", &p);
+	p = runtimefile_in(elf_perl_find, "perl5.36");
 	assert_true(p.desc.tls_module);
 #endif
 }

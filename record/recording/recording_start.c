@@ -336,6 +336,7 @@ static int write_state(struct recording *r)
 
 static int attach(struct recording *r)
 {
+	bool is_less = false;
 	size_t i;
 	int err = 0;
 
@@ -347,8 +348,10 @@ static int attach(struct recording *r)
 			err = recording_instruments[i]->attach(&r->ctx[i]);
 		if (err)
 			err = recording_give_up(r, i, err);
+		is_less |= !r->running[i];
 	}
-	return err;
+	/* It has instruments that do not run; the last one is read. */
+	return err || !is_less ? err : write_meta(r);
 }
 
 /*

@@ -159,6 +159,16 @@ busy() {
 	all_counted exits
 }
 
+@test "the program of switches cannot be loaded: the capture reports that it has none" {
+	failing bpf:5:on_switch ERRNO=22 -- ebprec-record -a -q -o r.data sleep 0.3
+	same 0 "$status"
+	grep -q "^ebprec: cannot load the recorder of context switches: Invalid argument .*, skipping$" err
+	status=0
+	ebprec sched r.data 2>why || status=$?
+	same "1 ebprec: 'r.data' has no context switches (was it recorded --without sched, or without root?)" \
+		"$status $(cat why)"
+}
+
 @test "a map of mappings that takes no process: its stacks are found otherwise, and it is counted" {
 	busy
 	failing bpf:2:ebprec_procs ERRNO=7 -- ebprec-record -a -F 499 -d 3 -q -o r.data

@@ -3,7 +3,7 @@
  * failcall.so - one kind of call that fails in ebprec-record, for LD_PRELOAD
  *
  * FAILCALL names the call:
- *	bpf:COMMAND[:MAP]	COMMAND is a number of enum bpf_cmd, MAP the beginning of a map's name
+ *	bpf:COMMAND[:NAME]	COMMAND is a number of enum bpf_cmd, NAME the beginning of a map's or program's name
  *	perf_event_open, epoll_ctl, epoll_wait, pthread_create, posix_spawn, eventfd, signalfd,
  *	timerfd_create, nameless	(nameless: openat with O_TMPFILE)
  *	mmap:perf, mmap:bpf	a ring of perf events, a map of BPF
@@ -35,6 +35,7 @@
 #include <unistd.h>
 
 enum { MAP_CREATE = 0, MAP_NAME_AT = 28, BATCH_FD_AT = 36, GET_INFO = 15, INFO_NAME_AT = 24 };
+enum { PROG_LOAD = 5, PROG_NAME_AT = 48 };
 enum { LOOKUP_BATCH = 24, DELETE_BATCH = 27, RINGS_MAX = 64 };
 
 static long number_of(const char *name)
@@ -87,8 +88,8 @@ static long (*real_syscall(void))(long, ...)
 	return (long (*)(long, ...))dlsym(RTLD_NEXT, "syscall");
 }
 
-/* The name of the map that a command is about. */
-static void map_name(long command, const char *attr, char name[16])
+/* The name of the map or program that a command is about. */
+static void name_of(long command, const char *attr, char name[16])
 {
 	uint32_t fd;
 	char info[96] = { 0 }, ask[120] = { 0 };
@@ -96,8 +97,8 @@ static void map_name(long command, const char *attr, char name[16])
 	uint32_t info_bytes = sizeof(info);
 
 	memset(name, 0, 16);
-	if (command == MAP_CREATE) {
-		memcpy(name, attr + MAP_NAME_AT, 15);
+	if (command == MAP_CREATE || command == PROG_LOAD) {
+		memcpy(name, attr + (command == MAP_CREATE ? MAP_NAME_AT : PROG_NAME_AT), 15);
 		return;
 	}
 	memcpy(&fd, attr + (command >= LOOKUP_BATCH && command <= DELETE_BATCH ? BATCH_FD_AT : 0),
@@ -119,7 +120,7 @@ static bool fails_bpf(long command, const char *attr)
 	    (want[strlen(call)] && want[strlen(call)] != ':'))
 		return false;
 	if (of && of > want + 3) {
-		map_name(command, attr, name);
+		name_of(command, attr, name);
 		if (strncmp(name, of + 1, strlen(of + 1)) != 0)
 			return false;
 	}

@@ -267,6 +267,28 @@ static int publish_maps(struct recording *r)
 		   : 0;
 }
 
+/* Completes the CPU sampler, or all other instruments. */
+static int complete(struct recording *r, bool cpu)
+{
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
+		const struct instrument *inst = recording_instruments[i];
+
+		if (!r->running[i] || !inst->complete || (inst == &inst_cpu) != cpu)
+			continue;
+		err = sideband_drain(r->sideband);
+		if (!err)
+			err = inst->complete(&r->ctx[i]);
+		if (err)
+			err = recording_give_up(r, i, err);
+		if (inst == &inst_exec)
+			r->exec_seen = r->running[i];
+	}
+	return err;
+}
+
 static int prepare(struct recording *r)
 {
 	size_t i;
@@ -309,17 +331,11 @@ static int prepare(struct recording *r)
 	}
 	if (!err)
 		err = publish_maps(r);
-	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
-		if (!r->running[i] || !recording_instruments[i]->complete)
-			continue;
-		err = sideband_drain(r->sideband);
-		if (!err)
-			err = recording_instruments[i]->complete(&r->ctx[i]);
-		if (err)
-			err = recording_give_up(r, i, err);
-		if (recording_instruments[i] == &inst_exec)
-			r->exec_seen = r->running[i];
-	}
+	/* The CPU sampler takes the longest: meanwhile marks wait until the kernel has placed a probe. */
+	if (!err)
+		err = complete(r, false);
+	if (!err)
+		err = complete(r, true);
 	if (err)
 		return err;
 	event_attrs_set_tracepoint(&r->attrs, ATTR_MARK, "ebprec:mark", TRACE_DATA_MARK_ID);

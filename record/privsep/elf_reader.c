@@ -209,8 +209,8 @@ static bool is_bool(const bool *b)
 
 static bool is_runtime(const struct elf_runtime *p)
 {
-	return p->state <= ELF_RUNTIME_THREADED && p->kind <= RUNTIME_JVM &&
-	       p->desc.kind <= RUNTIME_JVM &&
+	return p->state <= ELF_RUNTIME_THREADED && p->kind < RUNTIME_KINDS &&
+	       p->desc.kind < RUNTIME_KINDS &&
 	       (p->state != ELF_RUNTIME_UNDERSTOOD || (p->kind && p->desc.kind == p->kind));
 }
 

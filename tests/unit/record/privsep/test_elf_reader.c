@@ -94,6 +94,12 @@ static void facts_that_cannot_be_are_not_believed(void **state)
 	/* It has a description of nothing. */
 	assert_int_equal(ask_for(offsetof(struct elf_facts, runtime.state), ELF_RUNTIME_UNDERSTOOD),
 			 -ECHILD);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, runtime.kind), RUNTIME_KINDS - 1), 0);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, runtime.kind), RUNTIME_KINDS), -ECHILD);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, runtime.desc.kind), RUNTIME_KINDS - 1),
+			 0);
+	assert_int_equal(ask_for(offsetof(struct elf_facts, runtime.desc.kind), RUNTIME_KINDS),
+			 -ECHILD);
 }
 
 int main(void)

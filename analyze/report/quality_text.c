@@ -251,20 +251,20 @@ static void write_unnamed_files(const struct report *r, FILE *to)
 }
 
 /* Why the recorder did not read the functions of an interpreted program; samples, not frames. */
-static void write_reasons(const struct stack_quality_interpreted *in,
-			  const struct runtimes_interpreter *of, FILE *to)
+static void write_reasons(const struct stack_quality_interpreted *in, const char *language,
+			  const char *understood, FILE *to)
 {
 	for (unsigned why = 1; why < RUNTIME_WHYS; why++) {
 		const char *text = stack_quality_runtime_text(why);
 		const char *remedy = why == RUNTIME_NOT_UNDERSTOOD
-					     ? of->understood
+					     ? understood
 					     : stack_quality_runtime_remedy(why);
 
 		if (in->by_why[why] && text)
 			put_line(to,
 				 "  %" PRIu64 " of %" PRIu64
 				 " samples in %s code lack functions of it: %s%s%s%s",
-				 in->by_why[why], in->samples + in->named, of->language, text,
+				 in->by_why[why], in->samples + in->named, language, text,
 				 remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
 	}
 }
@@ -287,7 +287,7 @@ static void write_interpreted(const struct report *r, FILE *to)
 		const char *base;
 		size_t size;
 
-		write_reasons(in, of, to);
+		write_reasons(in, of->language, of->understood, to);
 		if (in->samples <= sum_reasons(in) ||
 		    percent(in->samples, r->quality.samples) < INTERPRETED_PERCENT)
 			continue;
@@ -299,6 +299,7 @@ static void write_interpreted(const struct report *r, FILE *to)
 			of->function, of->cure ? " (" : "", of->prefix ? recorder_cure(r) : "",
 			of->cure ? of->cure : "", of->cure ? ")" : "");
 	}
+	write_reasons(&r->quality.interpreted[RUNTIMES_INTERPRETERS], "interpreted", NULL, to);
 }
 
 static void write_names(const struct report *r, FILE *to)

@@ -48,8 +48,10 @@ static const struct {
 	  NULL },
 };
 
-/* The one of `interpreters` that a compiler also has, and that the recorder reads; 0: none. */
-static const uint8_t interpreter_of[RUNTIMES_COMPILERS] = { [0] = 1, [1] = 2, [4] = 3, [8] = 4 };
+/* The one of `interpreters` that a compiler also has, and that the recorder reads, and 1; 0: none. */
+static const uint8_t interpreter_of[RUNTIMES_COMPILERS] = {
+	[0] = 2, [1] = 3, [4] = 4, [7] = 1, [8] = 5
+};
 
 #define NOT_READ "ebprec does not read them"
 
@@ -133,8 +135,8 @@ unsigned runtimes_interpreter_of(uint16_t set)
 {
 	for (unsigned i = 0; i < RUNTIMES_COMPILERS; i++)
 		if (set & 1u << i && interpreter_of[i])
-			return interpreter_of[i];
-	return 0;
+			return interpreter_of[i] - 1u;
+	return RUNTIMES_INTERPRETERS;
 }
 
 /* gcc calls a part of a function that it moved away "NAME.cold". */

@@ -34,8 +34,10 @@ struct runtimes_interpreter {
 };
 
 const struct runtimes_interpreter *runtimes_interpreter(unsigned number);
-/* The interpreter of the first of these compilers that has one: node's and java's make code of what they also interpret.  0: none
- * has. */
+/*
+ * The interpreter of the first of these compilers that has one: node's and java's make code of what they also interpret.
+ * RUNTIMES_INTERPRETERS: none has.
+ */
 unsigned runtimes_interpreter_of(uint16_t compilers);
 /* Sets with the interpreter whose function this is, and with the one that names functions so. */
 uint8_t runtimes_of_function(const char *name);

@@ -132,22 +132,32 @@ static int find_paths(const struct stack_quality_work *w, struct path **out)
 	return 0;
 }
 
-/* Compilers whose files are on any stack of a group. */
-static int find_group_compilers(const struct stack_table *s, const struct path *paths,
-				uint16_t **out)
+/* Files of compilers, and loops and functions of interpreters, that any stack of a group has. */
+struct group_traits {
+	uint16_t compilers;
+	uint8_t interpreters;
+};
+
+static int find_groups(const struct stack_table *s, const struct path *paths,
+		       struct group_traits **out)
 {
-	uint16_t *compilers;
+	struct group_traits *groups;
 	size_t count = 0;
 
 	for (size_t i = 0; i < s->entry_count; i++)
 		if (s->entries[i].key.group >= count)
 			count = (size_t)s->entries[i].key.group + 1;
-	compilers = calloc(count + 1, sizeof(*compilers));
-	if (!compilers)
+	groups = calloc(count + 1, sizeof(*groups));
+	if (!groups)
 		return -ENOMEM;
-	for (size_t i = 0; i < s->entry_count; i++)
-		compilers[s->entries[i].key.group] |= paths[s->entries[i].key.user].compilers;
-	*out = compilers;
+	for (size_t i = 0; i < s->entry_count; i++) {
+		const struct path *path = &paths[s->entries[i].key.user];
+		struct group_traits *g = &groups[s->entries[i].key.group];
+
+		g->compilers |= path->compilers;
+		g->interpreters |= path->interpreters | path->named_by;
+	}
+	*out = groups;
 	return 0;
 }
 
@@ -188,23 +198,31 @@ static void count_stack(struct stack_quality_work *w, const struct stack_table_e
 	find_compilers(w, at, path->compilers, of_group);
 }
 
-/* A recorder that reads functions of programs stores reasons; it reads those of the first interpreters. */
-static unsigned interpreter_of(const struct path *path, uint16_t of_group)
+/*
+ * A recorder that reads functions of programs stores reasons; it reads those of the first interpreters.  RUNTIMES_INTERPRETERS: it is
+ * not known of which one this is.
+ */
+static unsigned interpreter_of(const struct path *path, const struct group_traits *group)
 {
-	unsigned set = path->interpreters | path->named_by;
+	const unsigned read = (1u << RUNTIMES_READ) - 1;
+	unsigned set = (path->interpreters | path->named_by) & read;
+	unsigned others = group->interpreters & read;
 
+	if (!set && path->compilers)
+		return runtimes_interpreter_of(path->compilers);
+	if (!set && others && !(others & (others - 1)))
+		set = others;
 	for (unsigned i = 0; i < RUNTIMES_READ; i++)
 		if (set & 1u << i)
 			return i;
-	return runtimes_interpreter_of(path->compilers ? path->compilers : of_group);
+	return others ? RUNTIMES_INTERPRETERS : runtimes_interpreter_of(group->compilers);
 }
 
 static void count_reason(struct stack_quality_work *w, const struct stack_table_entry *e,
-			 const struct path *path, uint16_t of_group)
+			 const struct path *path, const struct group_traits *group)
 {
 	uint32_t why = e->key.end >> STACK_COUNTER_END_BITS;
-	struct stack_quality_interpreted *in =
-		&w->quality.interpreted[interpreter_of(path, of_group)];
+	struct stack_quality_interpreted *in = &w->quality.interpreted[interpreter_of(path, group)];
 
 	if (!why || why >= RUNTIME_WHYS)
 		return;
@@ -215,7 +233,7 @@ static void count_reason(struct stack_quality_work *w, const struct stack_table_
 }
 
 static void count_interpreted(struct stack_quality_work *w, const struct stack_table_entry *e,
-			      const struct path *path, uint16_t of_group)
+			      const struct path *path, const struct group_traits *group)
 {
 	uint8_t set = path->interpreters & (uint8_t)~path->named_by;
 
@@ -229,7 +247,7 @@ static void count_interpreted(struct stack_quality_work *w, const struct stack_t
 		in->samples += e->sample_count;
 		in->dso = w->naming->functions[path->interpreter].dso;
 	}
-	count_reason(w, e, path, of_group);
+	count_reason(w, e, path, group);
 }
 
 static void count_leaf(struct stack_quality_work *w, const struct stack_table_entry *e,
@@ -246,18 +264,19 @@ static void count_leaf(struct stack_quality_work *w, const struct stack_table_en
 }
 
 static void count_entries(struct stack_quality_work *w, const struct path *paths,
-			  const uint16_t *of_group)
+			  const struct group_traits *groups)
 {
 	for (size_t i = 0; i < w->stacks->entry_count; i++) {
 		const struct stack_table_entry *e = &w->stacks->entries[i];
 		const struct path *path = &paths[e->key.user];
+		const struct group_traits *group = &groups[e->key.group];
 
 		w->quality.samples += e->sample_count;
-		count_leaf(w, e, path, of_group[e->key.group]);
+		count_leaf(w, e, path, group->compilers);
 		if (e->key.user == STACK_TABLE_USER_ROOT)
 			continue;
-		count_stack(w, e, path, of_group[e->key.group]);
-		count_interpreted(w, e, path, of_group[e->key.group]);
+		count_stack(w, e, path, group->compilers);
+		count_interpreted(w, e, path, group);
 	}
 }
 
@@ -363,17 +382,17 @@ static void *count(void *arg)
 {
 	struct stack_quality_work *w = arg;
 	struct path *paths = NULL;
-	uint16_t *of_group = NULL;
+	struct group_traits *groups = NULL;
 
 	w->err = find_paths(w, &paths);
 	if (!w->err)
-		w->err = find_group_compilers(w->stacks, paths, &of_group);
+		w->err = find_groups(w->stacks, paths, &groups);
 	if (!w->err) {
-		count_entries(w, paths, of_group);
+		count_entries(w, paths, groups);
 		w->err = stack_table_weigh_frames(w->stacks, w->frames);
 	}
 	free(paths);
-	free(of_group);
+	free(groups);
 	return NULL;
 }
 

@@ -9,6 +9,9 @@
  *
  * Code made at run time has no file with the name of its compiler.  That is the one whose files are
  * on the same stack, else on other stacks of its group, else those that any process has mapped.
+ *
+ * A stack with a reason but no loop is of the interpreter whose compiler has files on it, else of the only one that other stacks of
+ * its group have, else of the compiler that they have; else of none.
  */
 #ifndef EBPREC_ANALYZE_REPORT_QUALITY_STACK_QUALITY_H
 #define EBPREC_ANALYZE_REPORT_QUALITY_STACK_QUALITY_H
@@ -44,7 +47,8 @@ struct stack_quality {
 	uint64_t unnamed_samples;                     /* whose innermost frame has no name */
 	struct stack_quality_cause *breaks, *unnamed; /* most costly first */
 	size_t break_count, unnamed_count;
-	struct stack_quality_interpreted interpreted[RUNTIMES_INTERPRETERS];
+	/* The last one: it is not known which interpreter it was. */
+	struct stack_quality_interpreted interpreted[RUNTIMES_INTERPRETERS + 1];
 };
 
 /* s: its frames are functions of n.  compilers: that any process has mapped.  -ENOMEM.  *out: stack_quality_done(). */

@@ -479,6 +479,71 @@ static void samples_that_lack_functions_of_the_program_are_counted_by_the_reason
 	teardown(f);
 }
 
+/* The interpreter to which a reason is charged, of a stack with a function of this file, where another one is in the group. */
+static unsigned charged_to(const char *file, const char *other)
+{
+	struct fixture *f = setup();
+	int in = (int)function(f, "inner", file, 0), beside = (int)function(f, other, "/bin/x", 0);
+	const uint32_t end = 1 + UNWIND_COMPLETE;
+	struct stack_quality v;
+	unsigned found = UINT32_MAX;
+
+	add_ended(f, 1, end | RUNTIME_COMPILED << STACK_COUNTER_END_BITS, (int[]){ in, -1 });
+	add_ended(f, 2, end, (int[]){ beside, -1 });
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
+	for (unsigned i = 0; i <= RUNTIMES_INTERPRETERS; i++)
+		if (v.interpreted[i].by_why[RUNTIME_COMPILED] == 1)
+			found = i;
+	stack_quality_done(&v);
+	teardown(f);
+	return found;
+}
+
+static void
+a_reason_without_a_loop_is_charged_to_the_interpreter_of_its_stack_or_group(void **state)
+{
+	static const struct {
+		const char *file, *other, *language; /* NULL: of none */
+	} rows[] = {
+		{ "/usr/lib/libruby-3.1.so.3.1", "main", "Ruby" },
+		{ "/usr/lib/libpython3.11.so.1.0", "rb_vm_exec", "Python" },
+		{ "/usr/bin/php8.2", "_PyEval_EvalFrameDefault", "PHP" },
+		{ "/usr/bin/perl", "Perl_runops_standard", "Perl" },
+		{ "/bin/embeds", "rb::run (a.rb)", "Ruby" },
+		{ "/bin/embeds", "main", NULL },
+		{ "/opt/libluajit-5.1.so.2", "rb_vm_exec", NULL },
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		unsigned got = charged_to(rows[i].file, rows[i].other);
+
+		if (!rows[i].language)
+			assert_int_equal(got, RUNTIMES_INTERPRETERS);
+		else
+			assert_string_equal(runtimes_interpreter(got)->language, rows[i].language);
+	}
+}
+
+static void a_reason_is_charged_to_none_of_two_interpreters_in_a_group(void **state)
+{
+	struct fixture *f = setup();
+	int eval = (int)function(f, "_PyEval_EvalFrameDefault", "/lib/x", 0);
+	int loop = (int)function(f, "rb_vm_exec", "/lib/y", 0);
+	int other = (int)function(f, "main", "/bin/embeds", 0);
+	const uint32_t end = 1 + UNWIND_COMPLETE;
+	struct stack_quality v;
+
+	add_ended(f, 1, end, (int[]){ eval, -1 });
+	add_ended(f, 2, end, (int[]){ loop, -1 });
+	add_ended(f, 4, end | RUNTIME_UNREADABLE << STACK_COUNTER_END_BITS, (int[]){ other, -1 });
+	assert_int_equal(stack_quality_make(&f->stacks, &f->naming, f->names, 0, &v), 0);
+	assert_int_equal(v.interpreted[RUNTIMES_INTERPRETERS].by_why[RUNTIME_UNREADABLE], 4);
+	assert_int_equal(v.interpreted[RUNTIMES_INTERPRETERS].samples, 4);
+	assert_int_equal(v.interpreted[0].samples, 1);
+	stack_quality_done(&v);
+	teardown(f);
+}
+
 static void an_interpreter_is_reported_unless_its_functions_have_names(void **state)
 {
 	struct fixture *f = setup();
@@ -534,6 +599,9 @@ int main(void)
 		cmocka_unit_test(code_made_at_run_time_is_of_the_compiler_nearest_to_it),
 		cmocka_unit_test(
 			samples_that_lack_functions_of_the_program_are_counted_by_the_reason),
+		cmocka_unit_test(
+			a_reason_without_a_loop_is_charged_to_the_interpreter_of_its_stack_or_group),
+		cmocka_unit_test(a_reason_is_charged_to_none_of_two_interpreters_in_a_group),
 		cmocka_unit_test(an_interpreter_is_reported_unless_its_functions_have_names),
 		cmocka_unit_test(nothing_gives_no_result),
 	};

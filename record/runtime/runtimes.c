@@ -17,8 +17,6 @@
 
 /* As many places more are written at once, as a part of all: 1 / 2^this. */
 #define FLUSH_SHIFT 2
-#define NO_ROOM     (1ULL << 63) /* of `warned`: there were more interpreters than RUNTIME_DESCS */
-#define STATES      8            /* bits of `warned` for each kind */
 
 /* Where the names of their code are, and what the interpreters are called. */
 static const struct {
@@ -138,11 +136,10 @@ static const char *state_text(const struct elf_runtime *p)
 
 static void warn_not_understood(struct runtimes *r, const char *path, const struct elf_runtime *p)
 {
-	uint64_t bit = 1ULL << (p->kind * STATES + p->state);
-
-	if (r->warned & bit)
+	_Static_assert(ELF_RUNTIME_THREADED < 8 * sizeof(r->warned[0]), "a bit for each state");
+	if (r->warned[p->kind] & 1u << p->state)
 		return;
-	r->warned |= bit;
+	r->warned[p->kind] |= (uint8_t)(1u << p->state);
 	if (p->kind == RUNTIME_V8) {
 		note(r->notes, NOTE_WARNING, "cannot name functions of V8 in '%s': %s, skipping",
 		     path, "its objects are not those of node 18 to 26");
@@ -159,9 +156,9 @@ static void warn_not_understood(struct runtimes *r, const char *path, const stru
 
 static void warn_no_room(struct runtimes *r, const char *path, const struct elf_runtime *p)
 {
-	if (p->desc.kind == RUNTIME_NONE || r->warned & NO_ROOM)
+	if (p->desc.kind == RUNTIME_NONE || r->warned_no_room)
 		return;
-	r->warned |= NO_ROOM;
+	r->warned_no_room = true;
 	note(r->notes, NOTE_WARNING,
 	     "cannot read frames of the interpreter in '%s': there are more than %d interpreters, "
 	     "skipping",

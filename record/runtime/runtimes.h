@@ -37,8 +37,9 @@ struct runtimes {
 	uint64_t java_frames, java_unplaced; /* account.h */
 	uint64_t
 		unnumbered_count; /* stacks without frames, as there were no more numbers of code for their process */
-	uint64_t
-		warned; /* interpreters that are not understood were reported: bits of kind and state, or of no room */
+	/* Interpreters that are not understood were reported: bits of enum elf_runtime_state; and that there were too many. */
+	uint8_t warned[RUNTIME_KINDS];
+	bool warned_no_room;
 	int late_err;
 	__u64 frames[SPLICE_FRAMES_MAX];
 };

@@ -54,15 +54,6 @@ uint32_t resolver_file_count(const struct resolver *r)
 	return (uint32_t)r->files.count;
 }
 
-void resolver_renew(struct resolver *r, const struct resolver_jit *jits, size_t jit_count,
-		    struct resolver_hints hints)
-{
-	r->files.jits = jits;
-	r->files.jit_count = jit_count;
-	r->files.hints = hints;
-	symfile_cache_forget_jits(&r->files);
-}
-
 /* ---- results ---- */
 
 /* Room for one result more.  -ENOMEM. */
@@ -585,7 +576,7 @@ static void results_done(struct resolver *r)
 	hash_index_done(&r->variable_by_place);
 }
 
-void resolver_trim(struct resolver *r, unsigned rounds)
+static void forget_results(struct resolver *r)
 {
 	results_done(r);
 	r->chunks = NULL;
@@ -593,7 +584,22 @@ void resolver_trim(struct resolver *r, unsigned rounds)
 	r->chunk_count = r->chunk_room = r->result_count = 0;
 	r->variable_count = r->variable_room = 0;
 	r->by_place = r->variable_by_place = (struct hash_index){ 0 };
+}
+
+void resolver_trim(struct resolver *r, unsigned rounds)
+{
+	forget_results(r);
 	symfile_cache_trim(&r->files, rounds);
+}
+
+void resolver_renew(struct resolver *r, const struct resolver_jit *jits, size_t jit_count,
+		    struct resolver_hints hints)
+{
+	r->files.jits = jits;
+	r->files.jit_count = jit_count;
+	r->files.hints = hints;
+	forget_results(r); /* names of code made at run time are of its symbols */
+	symfile_cache_forget_jits(&r->files);
 }
 
 void resolver_free(struct resolver *r)

@@ -56,7 +56,7 @@ void resolver_free(struct resolver *r); /* NULL is fine; all results go with it 
 
 /*
  * Goes on with a later state of the same recording, of which jits and hints are replaced by these; what was made at run
- * time is read anew, the symbols of files stay.  No other file may have got an id of an earlier one.
+ * time is read anew, the symbols of files stay, all results are forgotten.  No other file may have got an id of an earlier one.
  */
 void resolver_renew(struct resolver *r, const struct resolver_jit *jits, size_t jit_count,
 		    struct resolver_hints hints);
@@ -93,7 +93,7 @@ int resolver_want(struct resolver *r, uint32_t file, uint64_t file_off_bytes, bo
  */
 void resolver_load(struct resolver *r, const uint32_t *files, size_t count);
 
-/* Both never return NULL; valid until resolver_free(), equal places give equal pointers. */
+/* Both never return NULL; valid until resolver_renew(), _trim() or _free(), equal places give equal pointers. */
 const struct resolved *resolver_user(struct resolver *r, uint32_t file, uint64_t file_off_bytes,
 				     bool return_address);
 const struct resolved *resolver_kernel(struct resolver *r, uint64_t addr, bool return_address);

@@ -52,6 +52,31 @@ resolve_symbols_that_were_not_asked_for_lately_are_forgotten_and_read_again(void
 	resolver_free(r);
 }
 
+/* Address 0x1010 in code that a process made, by a text that is gone after the call. */
+static void check_made(struct resolver *r, uint32_t id, const char *text, const char *name)
+{
+	struct resolver_jit jit = { .pid = 7, .text = strdup(text), .size_bytes = strlen(text) };
+	struct resolver_hints none = { 0 };
+
+	resolver_renew(r, &jit, 1, none);
+	assert_string_equal(resolver_user(r, id, 0x1010, false)->name, name);
+	free((char *)(uintptr_t)jit.text);
+	resolver_renew(r, NULL, 0, none);
+}
+
+static void resolve_code_made_at_run_time_is_named_by_the_last_state(void **state)
+{
+	struct resolver *r = resolver_of("/", NULL);
+	struct resolver_file f = { .path = "//anon", .jit_pid = 7 };
+	uint32_t id = resolver_add_file(r, &f);
+
+	(void)state;
+	check_made(r, id, "1000 20 first\n", "first");
+	check_made(r, id, "1000 20 second\n", "second");
+	assert_null(resolver_user(r, id, 0x1010, false)->name);
+	resolver_free(r);
+}
+
 static void resolve_return_addresses_belong_to_the_call(void **state)
 {
 	struct env *e = *state;
@@ -648,6 +673,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(resolve_names_by_file_offset),
 		TEST(resolve_symbols_that_were_not_asked_for_lately_are_forgotten_and_read_again),
+		cmocka_unit_test(resolve_code_made_at_run_time_is_named_by_the_last_state),
 		TEST(resolve_return_addresses_belong_to_the_call),
 		TEST(resolve_what_returns_to_a_start_is_bundled),
 		cmocka_unit_test(resolve_many_bundles_of_a_file_are_all_asked),

@@ -61,9 +61,10 @@ lines_of() {
 	done)"
 }
 
-# as_perl_has_it - without frames of blocks, which caller() has not, what runs before the program, and a file that is being left
+# as_perl_has_it - without frames of blocks, which caller() has not, what runs before the program, and a file that is being left.  A
+# block whose statement is not known, as it is being called or left, has no file.
 as_perl_has_it() {
-	sed '/;perl_parse;/d; s/;perl::(block) (stacks.pl)//g; s/;perl::(require)\(;[^;]*\)* \([0-9]*\)$/\1 \2/' folded >without
+	sed '/;perl_parse;/d; s/;perl::(block)\( (stacks.pl)\)*//g; s/;perl::(require)\(;[^;]*\)* \([0-9]*\)$/\1 \2/' folded >without
 	mv without folded
 }
 
@@ -97,16 +98,22 @@ perl_is_held_to_truth() {
 		use threads::shared;
 		use Time::HiRes ();
 		my $held :shared;
-		sub m_burn { my $n = 0; $n += $_ for 1 .. 1000000; 1 }
+		my $round :shared = 0;
+		my $asked :shared = 0;
+		my $got :shared = 0;
+		sub m_burn { my $n = 0; my $end = (times)[0] + 0.1; while ((times)[0] < $end) { $n += $_ for 1 .. 10000 } 1 }
 		sub m_sleep { Time::HiRes::sleep(0.03) for 1 .. 10; 1 }
-		sub m_lock { for (1 .. 4) { lock $held; Time::HiRes::sleep(0.01) } 1 }
-		my @threads;
-		{
-			lock $held;
-			@threads = (threads->create(\&m_burn), threads->create(\&m_sleep), threads->create(\&m_lock));
-			Time::HiRes::sleep(0.1);
+		sub m_lock { for my $i (1 .. 8) { Time::HiRes::sleep(0.002) until $round == $i; $asked = $i; { lock $held } $got = $i } 1 }
+		my @threads = (threads->create(\&m_burn), threads->create(\&m_sleep), threads->create(\&m_lock));
+		for my $i (1 .. 8) {
+			{
+				lock $held;
+				$round = $i;
+				Time::HiRes::sleep(0.002) until $asked == $i;
+				Time::HiRes::sleep(0.04);
+			}
+			Time::HiRes::sleep(0.002) until $got == $i;
 		}
-		for (1 .. 4) { lock $held; Time::HiRes::sleep(0.1) }
 		$_->join for @threads;
 		sub m_child { m_burn() for 1 .. 3; exit 0 }
 		my $pid = fork // die;

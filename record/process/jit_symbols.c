@@ -137,6 +137,99 @@ static uint64_t start_of(uint32_t pid)
 	return start_ns;
 }
 
+/* ---- files ---- */
+
+/*
+ * Whether the file was last written before the process began: by another one, that had the same pid.  A process whose clock was set
+ * forward since may have written it itself; then names are missing, and none is wrong.
+ */
+static bool is_older(const struct jitfile *f, const struct stat *file)
+{
+	return clock_timespec_ns(file->st_mtim) + MTIME_LATE_NS < f->start_ns;
+}
+
+/*
+ * Opens the file that was found (at: O_PATH, closed) for reading, if it is a regular file of the
+ * expected user.  -ESTALE: it is older than the process, and not expected to be.
+ */
+static int open_found(const struct jitfile *f, int at, bool wants_older)
+{
+	char path[32];
+	struct stat st;
+	int fd;
+
+	if (at < 0)
+		return -ENOENT;
+	if (fstat(at, &st) || !S_ISREG(st.st_mode)) {
+		fd = -ENOENT; /* a device may do anything when it is opened */
+	} else if (st.st_uid && st.st_uid != f->owner) {
+		fd = -EPERM;
+	} else if (is_older(f, &st) != wants_older) {
+		fd = -ESTALE;
+	} else {
+		snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		fd = fd < 0 ? -errno : fd;
+	}
+	close(at);
+	return fd;
+}
+
+/* At its path; if that leads nowhere, the mounts have gone with the process. */
+static int open_map(const struct jitfile *f, bool wants_older)
+{
+	char path[48];
+	int at;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%u.map", f->inner_pid);
+	at = path_below(f->root_fd, path, false);
+	if (at < 0 && f->tmp_fd >= 0)
+		at = openat(f->tmp_fd, strrchr(path, '/') + 1, O_PATH | O_CLOEXEC | O_NOFOLLOW);
+	return open_found(f, at, wants_older);
+}
+
+/* The last bytes before an offset of the file; false: it has none. */
+static bool read_end(int fd, off_t at, uint8_t end[JIT_SYMBOLS_END_BYTES])
+{
+	size_t n = at < JIT_SYMBOLS_END_BYTES ? (size_t)at : JIT_SYMBOLS_END_BYTES;
+
+	memset(end, 0, JIT_SYMBOLS_END_BYTES);
+	return n && pread(fd, end, n, at - (off_t)n) == (ssize_t)n;
+}
+
+/* Notes what another process left in the perf map, where this one has not written yet. */
+static void look_at_older(struct jitfile *f)
+{
+	int fd = open_map(f, true);
+	struct stat st;
+
+	if (fd < 0)
+		return;
+	if (!fstat(fd, &st) && read_end(fd, st.st_size, f->older_end))
+		f->older_bytes = (uint64_t)st.st_size;
+	close(fd);
+}
+
+/*
+ * Goes on behind what another process had written into the perf map, at the beginning of a line, unless the process wrote the file anew.
+ * False: there is nothing of others.
+ */
+static bool pass_older(const struct jitfile *f, int fd)
+{
+	uint8_t end[JIT_SYMBOLS_END_BYTES];
+	char line[4096];
+	const char *newline;
+	off_t at = (off_t)f->older_bytes;
+	ssize_t n;
+
+	if (!read_end(fd, at, end) || memcmp(end, f->older_end, sizeof(end)) != 0)
+		return false;
+	n = pread(fd, line, sizeof(line), at - 1);
+	newline = n > 0 ? memchr(line, '\n', (size_t)n) : NULL;
+	lseek(fd, newline ? at + (newline - line) : 0, newline ? SEEK_SET : SEEK_END);
+	return true;
+}
+
 /* ---- a look at a process, in a thread ---- */
 
 struct jitfiles_look {
@@ -167,6 +260,7 @@ static bool look_at_process(struct jitfile *f)
 		return false;
 	f->apart = is_apart(f->pid);
 	f->tmp_fd = f->apart ? path_below(f->root_fd, "/tmp", true) : -1;
+	look_at_older(f);
 	return true;
 }
 
@@ -212,6 +306,8 @@ static void merge(struct jitfile *f, struct jitfiles_look *l)
 		f->root_fd = l->found.root_fd;
 		f->apart = l->found.apart;
 		f->tmp_fd = l->found.tmp_fd;
+		f->older_bytes = l->found.older_bytes;
+		memcpy(f->older_end, l->found.older_end, sizeof(f->older_end));
 		l->found.root_fd = l->found.tmp_fd = -1;
 	}
 	f->dump_fd = l->found.dump_fd;
@@ -324,66 +420,17 @@ void jit_symbols_map(struct jit_symbols *j, const struct mapping *m)
 
 /* ---- taking ---- */
 
-/*
- * Whether the file was last written before the process began: by another one, that had the same pid.  A process whose clock was set
- * forward since may have written it itself; then names are missing, and none is wrong.
- */
-static bool is_older(const struct jitfile *f, const struct stat *file)
-{
-	return clock_timespec_ns(file->st_mtim) + MTIME_LATE_NS < f->start_ns;
-}
-
-/*
- * Opens the file that was found (at: O_PATH, closed) for reading, if it is a regular file of the
- * expected user.  -ESTALE: it is older than the process.
- */
-static int open_found(const struct jitfile *f, int at)
-{
-	char path[32];
-	struct stat st;
-	int fd;
-
-	if (at < 0)
-		return -ENOENT;
-	if (fstat(at, &st) || !S_ISREG(st.st_mode)) {
-		fd = -ENOENT; /* a device may do anything when it is opened */
-	} else if (st.st_uid && st.st_uid != f->owner) {
-		fd = -EPERM;
-	} else if (is_older(f, &st)) {
-		fd = -ESTALE;
-	} else {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-		fd = fd < 0 ? -errno : fd;
-	}
-	close(at);
-	return fd;
-}
-
-/* At its path; if that leads nowhere, the mounts have gone with the process. */
-static int open_map(const struct jitfile *f)
-{
-	char path[48];
-	int at;
-
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", f->inner_pid);
-	at = path_below(f->root_fd, path, false);
-	if (at < 0 && f->tmp_fd >= 0)
-		at = openat(f->tmp_fd, strrchr(path, '/') + 1, O_PATH | O_CLOEXEC | O_NOFOLLOW);
-	return open_found(f, at);
-}
-
 static int open_dump(const struct jitfile *f)
 {
 	int at = path_below(f->root_fd, f->dump, false);
 
 	if (at < 0 && f->dump_fd >= 0)
 		at = fcntl(f->dump_fd, F_DUPFD_CLOEXEC, 0);
-	return open_found(f, at);
+	return open_found(f, at, false);
 }
 
 /*
- * These append at most limit_bytes of the file; *complete: there is no more.  errno: nothing was
+ * These append at most limit_bytes of the file, from where it is; *complete: there is no more.  errno: nothing was
  * appended.
  */
 static int read_up_to(struct elf_reader *reader, int fd, size_t limit_bytes, struct outbuf *out,
@@ -398,7 +445,7 @@ static int read_up_to(struct elf_reader *reader, int fd, size_t limit_bytes, str
 								     : chunk_bytes;
 		uint8_t *to = outbuf_reserve(out, want);
 
-		n = to ? pread(fd, to, want, (off_t)done_bytes) : 0;
+		n = to ? read(fd, to, want) : 0;
 		if (n > 0) {
 			out->size_bytes += (size_t)n;
 			done_bytes += (size_t)n;
@@ -458,10 +505,11 @@ static void take_work(struct io_job *job)
 {
 	struct jitfiles_take *t = (struct jitfiles_take *)job;
 	const struct jitfile *f = &t->file;
-	int fd = open_map(f);
+	int fd = open_map(f, false);
 	char name[32];
 
 	if (fd >= 0) {
+		t->taken.older_count += pass_older(f, fd);
 		snprintf(name, sizeof(name), "perf-%u.map", f->pid);
 		pack(t, name, fd, read_up_to);
 		close(fd);

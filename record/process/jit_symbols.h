@@ -9,7 +9,7 @@
  * and map its first page for code, so that a profiler hears of it: embedded as "jit-PID.dump", without
  * the code.  Only a regular file of the process's owner (or root's) is taken, which was written since the process
  * began (pids are used again, and files stay), and no more than the limits below, of which each process and user has a
- * share (fair_share.h).
+ * share (fair_share.h).  Lines of an earlier process in a perf map are left out, as far as they are recognized.
  *
  * Files are found, read and compressed by threads (io_timeout.h); what does not answer within JITFILES_TAKE_NS
  * counts as missing.
@@ -31,6 +31,8 @@
 #define JIT_SYMBOLS_FILE_BYTES (32u << 20)
 #define JIT_SYMBOLS_ALL_BYTES  (128u << 20)
 
+#define JIT_SYMBOLS_END_BYTES 32 /* by which what was there before is recognized */
+
 #define JITFILES_TAKE_NS 10000000000ULL /* for a large one, of a disk that has much to do */
 
 struct jitfile {
@@ -42,6 +44,9 @@ struct jitfile {
 	bool apart;              /* in another mount namespace than ours */
 	/* The folders that end with such a namespace, when this was its last process; -1: none. */
 	int tmp_fd, dump_fd;
+	/* How much another process had written into the perf map, and the end of that. */
+	uint64_t older_bytes;
+	uint8_t older_end[JIT_SYMBOLS_END_BYTES];
 	char *dump; /* the path of its jitdump below the root; NULL: it has mapped none */
 	struct jitfiles_look *look; /* by which the descriptors come; NULL: they are there */
 	bool has_exited;            /* its files are to be taken then */
@@ -49,7 +54,7 @@ struct jitfile {
 
 struct jitfiles_counts {
 	uint64_t file_count, missing_count, cut_count, bytes;
-	uint64_t older_count; /* files that earlier processes left */
+	uint64_t older_count; /* files that earlier processes left, or began */
 };
 
 /* All zero but writer, reader and io. */

@@ -194,6 +194,69 @@ static void a_jitdump_of_an_earlier_process_is_not_taken(void **state)
 	check(OLDER_DUMP, 0);
 }
 
+/* A map that was there before its process, and what is written later: so many bytes of it are taken. */
+static void check_appended(const char *older, bool is_anew, const char *later, size_t want,
+			   bool has_older)
+{
+	struct {
+		struct perf_event_header head;
+		uint32_t pid, parent, tid, parent_tid;
+	} gone = { .head.size = sizeof(gone) };
+	pid_t pid = stays_in(settle, OLDER_MAP);
+	struct mapping m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
+	struct jit_symbols j = { .writer = writer, .io = io };
+	char path[128];
+	FILE *f;
+
+	if (!pid)
+		skip();
+	snprintf(path, sizeof(path), "%s/tmp/perf-%d.map", dir, (int)pid);
+	f = fopen(path, "we");
+	assert_non_null(f);
+	fputs(older, f);
+	assert_int_equal(fclose(f), 0);
+	assert_true(make_older(path));
+	jit_symbols_map(&j, &m);
+	while (j.list[0].look) {
+		io_timeout_wait(io, 10000000);
+		io_timeout_pass(io);
+	}
+	f = fopen(path, is_anew ? "we" : "ae");
+	assert_non_null(f);
+	fputs(later, f);
+	assert_int_equal(fclose(f), 0);
+	stays_end(pid);
+	gone.pid = gone.tid = m.pid;
+	assert_int_equal(jit_symbols_exit(&j, &gone.head), 0);
+	io_timeout_finish(io, LONG_NS);
+	assert_int_equal(j.late_err, 0);
+	assert_int_equal(j.counts.file_count, 1);
+	assert_int_equal(j.counts.older_count, has_older);
+	assert_int_equal(j.counts.bytes, want);
+	jit_symbols_done(&j);
+	unlink(path);
+}
+
+static void lines_of_an_earlier_process_in_a_map_are_not_taken(void **state)
+{
+	const char *later = "2000 10 fresh\n";
+
+	check_appended(TEXT, false, later, strlen(later), true);
+	check_appended(TEXT TEXT TEXT TEXT, false, later, strlen(later), true);
+	/* The rest of its last line could be a line with another address. */
+	check_appended(TEXT "1000 10", false, "00 20 made\n2000 10 fresh\n", strlen(later), true);
+	check_appended(TEXT "1000 10", false, "00 20 made", 0, true);
+	check_appended("", false, later, strlen(later), false);
+}
+
+static void a_map_that_a_process_writes_anew_is_taken_entirely(void **state)
+{
+	const char *later = "2000 10 first\n2010 10 second\n2020 10 third\n";
+
+	check_appended(TEXT, true, later, strlen(later), false);
+	check_appended(TEXT TEXT TEXT TEXT, true, later, strlen(later), false);
+}
+
 static void a_map_beyond_the_share_of_its_process_is_cut(void **state)
 {
 	check_share(IN_TMP, 1, true);
@@ -210,6 +273,8 @@ int main(void)
 		CASE(the_map_itself_may_not),
 		CASE(a_map_of_an_earlier_process_is_not_taken),
 		CASE(a_jitdump_of_an_earlier_process_is_not_taken),
+		CASE(lines_of_an_earlier_process_in_a_map_are_not_taken),
+		CASE(a_map_that_a_process_writes_anew_is_taken_entirely),
 		CASE(a_map_beyond_the_share_of_its_process_is_cut),
 	};
 

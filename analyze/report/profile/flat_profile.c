@@ -98,6 +98,16 @@ static int add_stack(struct flat *f, const struct stack_path *path, uint32_t gro
 	return err;
 }
 
+static uint32_t group_of(const struct row_keys *t, const struct stack_table_entry *e)
+{
+	return t->by_group ? t->by_group[e->key.group] : t->no_group;
+}
+
+static uint64_t weight_of(const struct stack_table_entry *e, enum calltree_weight weight)
+{
+	return weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count;
+}
+
 /* ---- stacks ---- */
 
 /* Entries that differ in nothing that a row shows: one of them, and the weight of all. */
@@ -150,23 +160,19 @@ static int sum_stacks(const struct stack_table *s, enum calltree_weight weight,
 	for (size_t i = 0; !err && i < s->entry_count; i++) {
 		const struct stack_table_entry *e = &s->entries[i];
 
-		err = sum_stack(all, e, t->by_group ? t->by_group[e->key.group] : t->no_group,
-				weight == CALLTREE_PERIOD ? e->period_sum : e->sample_count);
+		err = sum_stack(all, e, group_of(t, e), weight_of(e, weight));
 	}
 	hash_index_done(&all->index);
 	return err;
 }
 
-int flat_make(const struct stack_table *s, enum calltree_weight weight, const struct row_keys *t,
-	      const struct sort_keys *keys, const struct string_table *names, bool by_total,
-	      struct flat *out)
+static int add_stacks(struct flat *f, const struct stack_table *s, enum calltree_weight weight,
+		      const struct row_keys *t)
 {
 	struct stack_path_rule rule = { .labels = t->by_function, .empty = t->hidden };
-	struct order order = { t, keys, names, by_total };
 	uint32_t *seen = calloc(t->count + 1, sizeof(*seen));
 	struct stack_path path = { 0 };
 	struct stacks stacks = { 0 };
-	struct flat fresh = { 0 };
 	int err = seen ? sum_stacks(s, weight, t, &stacks) : -ENOMEM;
 
 	for (size_t i = 0; !err && i < stacks.count; i++) {
@@ -174,12 +180,54 @@ int flat_make(const struct stack_table *s, enum calltree_weight weight, const st
 
 		err = stack_path_read(&path, s, stack->entry, &rule);
 		if (!err)
-			err = add_stack(&fresh, &path, stack->group, stack->weight, seen,
+			err = add_stack(f, &path, stack->group, stack->weight, seen,
 					(uint32_t)i + 1);
 	}
 	free(seen);
 	free(stacks.list);
 	stack_path_done(&path);
+	return err;
+}
+
+/* ---- groups ---- */
+
+/* Whether rows show nothing of functions: all frames have one label then, which is that of no frames, too. */
+static bool is_by_group(const struct sort_keys *keys)
+{
+	for (size_t i = 0; i < keys->count; i++)
+		if (!sort_key_info(keys->list[i])->fields)
+			return false;
+	return true;
+}
+
+static int add_groups(struct flat *f, const struct stack_table *s, enum calltree_weight weight,
+		      const struct row_keys *t)
+{
+	uint32_t row;
+	int err = 0;
+
+	for (size_t i = 0; !err && i < s->entry_count; i++) {
+		const struct stack_table_entry *e = &s->entries[i];
+
+		err = row_of(f, group_of(t, e), t->hidden, &row);
+		if (err)
+			break;
+		f->rows[row].total += weight_of(e, weight);
+		f->rows[row].self += weight_of(e, weight);
+		f->sum += weight_of(e, weight);
+	}
+	return err;
+}
+
+int flat_make(const struct stack_table *s, enum calltree_weight weight, const struct row_keys *t,
+	      const struct sort_keys *keys, const struct string_table *names, bool by_total,
+	      struct flat *out)
+{
+	struct order order = { t, keys, names, by_total };
+	struct flat fresh = { 0 };
+	int err = is_by_group(keys) ? add_groups(&fresh, s, weight, t)
+				    : add_stacks(&fresh, s, weight, t);
+
 	hash_index_done(&fresh.index);
 	if (err) {
 		flat_done(&fresh);

@@ -6,7 +6,7 @@
 
 #include "format/base/hash_index.h"
 
-#define GROUP_SLOTS  1024u
+#define GROUP_SLOTS  4096u
 #define THREAD_SLOTS 256u
 
 struct group_slot {

@@ -51,6 +51,8 @@ int recording_instrument_result(struct recording *r, const struct instrument *in
 {
 	char what[64];
 
+	if (!err)
+		return 0;
 	snprintf(what, sizeof(what), "the instrument '%s' failed", inst->name);
 	return part_result(r, err, what, costs);
 }

@@ -71,16 +71,17 @@ static void note_cost(struct reader *r, const struct live_message *m)
 	r->cost_at_ns = now;
 }
 
-static void take_message(struct reader *r)
+/* Whether the screen is to be drawn for it: the cost is shown with the next second. */
+static bool take_message(struct reader *r)
 {
 	struct live_message m;
 	ssize_t n = read(r->ask->socket, &m, sizeof(m));
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
-		return;
+		return false;
 	if (n != (ssize_t)sizeof(m)) { /* the other one is gone */
 		r->done = true;
-		return;
+		return false;
 	}
 	if (m.kind == LIVE_COST)
 		note_cost(r, &m);
@@ -88,6 +89,7 @@ static void take_message(struct reader *r)
 		screen_note(&r->screen, "%s", m.text);
 	else if (m.kind == LIVE_ENDED)
 		r->ended = true;
+	return m.kind != LIVE_COST;
 }
 
 static void send_message(const struct reader *r, const struct live_message *m)
@@ -332,10 +334,13 @@ static void run(struct reader *r)
 	bool fresh = true;
 
 	while (!r->done) {
-		bool event = poll(fds, 2, fresh ? 0 : POLL_MS) != 0; /* also a signal: the size */
+		int ready = poll(fds, 2, fresh ? 0 : POLL_MS);
+		bool event = ready < 0; /* a signal: the size */
 
-		if (fds[0].revents)
-			take_message(r);
+		if (ready > 0)
+			event = fds[1].revents;
+		if (ready > 0 && fds[0].revents)
+			event |= take_message(r);
 		if (r->ask->on_screen)
 			take_keys(r);
 		if (!r->done)

@@ -30,6 +30,8 @@
 #define MEMORY_BYTES  (64u << 20) /* of the history and of symbols */
 #define POLL_MS       200
 #define CATCH_UP      4 /* seconds that are counted before keys are looked at again */
+#define TRIM_EVERY \
+	10 /* times that seconds were counted: pages that are given back are made anew for the next one */
 
 /* The sandbox and the resolver read these; no option of the user's. */
 static const struct option reader_options[] = { NAMEOPTS(0), { 0 } };
@@ -49,9 +51,9 @@ struct reader {
 	struct draw_facts facts;
 	struct live_message cost; /* the last one, and when it came */
 	uint64_t cost_at_ns;
-	uint64_t shown; /* plain: the next second that is not in a table yet */
-	unsigned tables;
-	bool ended; /* the recorder is gone */
+	uint64_t shown;           /* plain: the next second that is not in a table yet */
+	unsigned tables, counted; /* how often seconds were counted */
+	bool ended;               /* the recorder is gone */
 	bool done;
 	int status;
 };
@@ -305,7 +307,7 @@ static void read_more(struct reader *r, bool *fresh)
 	int done = parts_poll(&r->parts, &r->history, CATCH_UP);
 
 	*fresh = done > 0;
-	if (*fresh)
+	if (*fresh && ++r->counted % TRIM_EVERY == 0)
 		malloc_trim(0);
 	if (done >= 0 || done == -EAGAIN)
 		return;
@@ -407,9 +409,9 @@ int cmd_live_reader(const struct live_reader_ask *ask)
 	int err;
 	char *words[] = { (char *)(uintptr_t)ask->folder, NULL };
 
-	/* Memory that a second took is given back: threads come and go, and tables of all sizes. */
+	/* Large tables of symbols are given back at once, what a second took when several have been counted. */
 	mallopt(M_ARENA_MAX, 1);
-	mallopt(M_MMAP_THRESHOLD, 1 << 17);
+	mallopt(M_MMAP_THRESHOLD, 4 << 20);
 	options.offline = true; /* a server would be waited for */
 	if (!confine(&reader_usage, &options, words))
 		return MESSAGE_FAILED;

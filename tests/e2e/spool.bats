@@ -100,6 +100,60 @@ day='--since 2023-11-14 --until 2023-11-15'
 	contains "$output" "cannot read 'rules': line 2: a rule is SERVICE FIELD:PATTERN..."
 }
 
+@test "each form of an answer is that of the captures joined" {
+	perl "$TEST_LIB/gen/random_waits.pl" 7 | gen_story spool/1.data
+	{ story 100 web / 61 62 63; echo '64000000000 lost 1'; } | gen_story spool/2.data
+	ebprec merge -q -o all.data spool/?.data
+	for form in --folded --tree '--tree --json' --bottom-up '--waits --csv' '--off-cpu --folded' '--wakers --tree' '--sort service --json'; do
+		# shellcheck disable=SC2086 # words
+		ebprec report -q $form all.data >want
+		[ -s want ]
+		# shellcheck disable=SC2086
+		ebprec query -q $form $day >got
+		cmp want got || fail "$form"
+	done
+	ebprec report -q --svg want.svg all.data
+	# shellcheck disable=SC2086
+	ebprec query -q --svg got.svg $day
+	same "$(grep -o '<title>[^<]*' want.svg)" "$(grep -o '<title>[^<]*' got.svg)"
+}
+
+@test "what a spool and a database do not have is refused, with what to do" {
+	make_spool
+	for option in '--label a=b' '--host web' --hourly; do
+		# shellcheck disable=SC2086
+		run ebprec query $option
+		same 2 "$status"
+		contains "$output" "a spool, without --from, has no '${option%% *}'"
+	done
+	run ebprec query --diff-before 20m --no-html-instruments --html x.html
+	same 2 "$status"
+	contains "$output" "--diff-before has no '--no-html-instruments'"
+	from='--from clickhouse://127.0.0.1:1/prof'
+	while IFS='|' read -r option instead; do
+		# shellcheck disable=SC2086
+		run ebprec query $from $option
+		same 2 "$status"
+		contains "$output" "$instead"
+	done <<-'END'
+		--html x.html|--from has no '--html', as a database has sums alone: --svg FILE draws a flame graph; 'ebprec query' on a host itself, without --from, has it
+		--waits|--off-cpu has waits by reason and stack
+		--no-html-instruments|--from has no '--no-html-instruments'
+		--callers main|--tree has calls from the top down
+		--debuginfod http://x|'ebprec name --from' adds names
+		--comm web|--from has no '--comm'
+		--services|--from has no '--services'
+		--folded --tree|--folded or --tree, not both
+		--svg x --folded|--svg or --folded, not both
+		--folded --json|--folded has no '--json'
+		--max-depth 3|--from without --tree has no '--max-depth'
+		--diff-before 1h --tree|--from with --diff-before has no '--tree'
+	END
+	run ebprec query --from "$EBPREC_SPOOL"
+	same 2 "$status"
+	contains "$output" "clickhouse://HOST/DATABASE was expected (--spool DIR reads a folder)"
+}
+
 @test "two spans are compared as two captures are" {
 	make_spool
 	same "$(ebprec diff -q --folded spool/1.data spool/3.data)" \

@@ -125,13 +125,26 @@ bool usage_is_in_list(const char *list, const char *name)
 	return false;
 }
 
+static const struct option *find_given(const struct usage *u, const void *opts,
+				       const void *defaults, const char *list, bool in_list)
+{
+	for (const struct option *o = u->options; o->type != OPT_END; o++)
+		if (usage_is_in_list(list, o->long_name) == in_list &&
+		    !has_default(o, opts, defaults))
+			return o;
+	return NULL;
+}
+
 const struct option *usage_given(const struct usage *u, const void *opts, const void *defaults,
 				 const char *list)
 {
-	for (const struct option *o = u->options; o->type != OPT_END; o++)
-		if (usage_is_in_list(list, o->long_name) && !has_default(o, opts, defaults))
-			return o;
-	return NULL;
+	return find_given(u, opts, defaults, list, true);
+}
+
+const struct option *usage_given_besides(const struct usage *u, const void *opts,
+					 const void *defaults, const char *list)
+{
+	return find_given(u, opts, defaults, list, false);
 }
 
 const char *usage_no(const struct option *o, const void *defaults)

@@ -84,6 +84,9 @@ bool usage_is_in_list(const char *list, const char *name);
 /* The first option of such a list whose value is not that of the defaults, a struct as opts; NULL: none. */
 const struct option *usage_given(const struct usage *u, const void *opts, const void *defaults,
 				 const char *list);
+/* The first that is not in the list. */
+const struct option *usage_given_besides(const struct usage *u, const void *opts,
+					 const void *defaults, const char *list);
 /* "no-" of a flag that is set by default, else "". */
 const char *usage_no(const struct option *o, const void *defaults);
 /*

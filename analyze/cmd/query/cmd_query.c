@@ -64,22 +64,19 @@ static const struct option own_options[] = {
 /* Options of a report that a query has in another form. */
 #define REPLACED "input time last"
 /* Those that a comparison does not have. */
-#define NOT_OF_DIFF_BUT_SVG                                                                \
-	"brief baseline html-view html-waits with-capture tree bottom-up callers callees " \
-	"annotate asm source-dir process call-graph lines threads children max-depth "     \
-	"fold-recursion system categories off-cpu wakers waits wall of annotations "       \
-	"symbols-report csv period during between"
-#define NOT_OF_DIFF "svg " NOT_OF_DIFF_BUT_SVG
+#define NOT_OF_DIFF                                                                         \
+	"svg brief baseline html-view html-waits html-instruments with-capture tree "       \
+	"bottom-up callers callees annotate asm source-dir process call-graph lines "       \
+	"threads children max-depth fold-recursion system categories off-cpu wakers waits " \
+	"wall of annotations symbols-report csv period during between"
 
-/* Those that a database has no answer to. */
-#define NOT_OF_FLEET_DIFF "svg folded tree min-percent max-depth"
-#define NOT_OF_FLEET                                                                           \
-	"brief baseline html-view html-waits with-capture bottom-up callers callees annotate " \
-	"asm source-dir process call-graph lines threads children fold-recursion system "      \
-	"categories wakers waits wall of annotations symbols-report csv period during "        \
-	"between spool services input html html-limit sort pid tid cpu comm "                  \
-	"cgroup container dso symbol parent idle kernel-threads hide service-rules symfs "     \
-	"debug-dir debuginfod"
+/* A database answers these: all others need samples and switches one by one. */
+#define OF_FLEET                                                                           \
+	"from host label hourly token-file ca last since until diff-before service event " \
+	"weight off-cpu svg folded tree min-percent max-depth json quiet"
+#define OF_FLEET_ALONE    "host label hourly token-file ca"
+#define OF_TREE           "min-percent max-depth"
+#define NOT_OF_FLEET_DIFF "svg folded tree " OF_TREE
 
 /* Its own options and those of a report, behind each other; owned.  NULL: no memory. */
 static struct option *join_options(void)
@@ -358,10 +355,55 @@ static int fail_open(const char *dir, int err)
 		dir, strerror(-err));
 }
 
-static int ask_fleet(struct query *q)
+/* The answer that a database has in place of an option's; "": none. */
+static const char *fleet_instead(const char *option)
+{
+	static const struct {
+		const char *options, *instead;
+	} forms[] = {
+		{ "html html-limit html-view html-waits html-instruments with-capture",
+		  "--svg FILE draws a flame graph; " },
+		{ "waits wakers wall", "--off-cpu has waits by reason and stack; " },
+		{ "bottom-up callers callees call-graph", "--tree has calls from the top down; " },
+		{ "debug-dir debuginfod symfs", "'ebprec name --from' adds names; " },
+	};
+
+	for (size_t i = 0; i < sizeof(forms) / sizeof(forms[0]); i++)
+		if (usage_is_in_list(forms[i].options, option))
+			return forms[i].instead;
+	return "";
+}
+
+static int check_fleet_options(const struct query *q)
 {
 	const struct report_opts *r = &q->opts.report;
 	const struct query_opts usual = { .report = REPORT_OPTS_DEFAULTS };
+	const struct option *o = usage_given_besides(&q->usage, &q->opts, &usual, OF_FLEET);
+	const char *one = r->svg ? "--svg" : r->folded ? "--folded" : NULL;
+
+	if (o)
+		return usage_error(
+			&q->usage,
+			"--from has no '--%s%s', as a database has sums alone: %s'ebprec query' on a host itself, without --from, has it",
+			usage_no(o, &usual), o->long_name, fleet_instead(o->long_name));
+	if (q->opts.diff_before && !usage_has_none(&q->usage, &q->opts, &usual, NOT_OF_FLEET_DIFF,
+						   "--from with --diff-before"))
+		return MESSAGE_USAGE;
+	if (!!r->svg + r->folded + r->tree > 1)
+		return usage_error(&q->usage, "%s or %s, not both", one,
+				   r->tree ? "--tree" : "--folded");
+	if (r->json && *r->json)
+		return usage_error(&q->usage, "--from has no '--json=%s'", r->json);
+	if ((one && !usage_has_none(&q->usage, &q->opts, &usual, "json", one)) ||
+	    (!r->tree &&
+	     !usage_has_none(&q->usage, &q->opts, &usual, OF_TREE, "--from without --tree")))
+		return MESSAGE_USAGE;
+	return 0;
+}
+
+static int ask_fleet(struct query *q)
+{
+	const struct report_opts *r = &q->opts.report;
 	struct query_fleet_ask ask = {
 		.usage = &q->usage,
 		.opts = &q->opts.fleet,
@@ -378,12 +420,10 @@ static int ask_fleet(struct query *q)
 		.quiet = r->quiet,
 	};
 	struct time_span span;
-	int status;
+	int status = check_fleet_options(q);
 
-	if (!usage_has_none(&q->usage, &q->opts, &usual, NOT_OF_FLEET, "--from") ||
-	    (q->opts.diff_before && !usage_has_none(&q->usage, &q->opts, &usual, NOT_OF_FLEET_DIFF,
-						    "--from with --diff-before")))
-		return MESSAGE_USAGE;
+	if (status)
+		return status;
 	if (ask.off_cpu && (ask.event || ask.weight))
 		return usage_error(&q->usage, "--off-cpu has no '%s': it is of time",
 				   ask.event ? "--event" : "--weight");
@@ -409,11 +449,15 @@ static int ask_fleet(struct query *q)
 
 static int answer(struct query *q)
 {
+	const struct query_opts usual = { .report = REPORT_OPTS_DEFAULTS };
 	struct time_span span;
 	int status, err;
 
 	if (q->opts.fleet.from)
 		return ask_fleet(q);
+	if (!usage_has_none(&q->usage, &q->opts, &usual, OF_FLEET_ALONE,
+			    "a spool, without --from,"))
+		return MESSAGE_USAGE;
 	if (q->opts.inputs.count && !q->opts.services)
 		return usage_error(&q->usage,
 				   "--input goes with --services: 'ebprec report' shows a capture");

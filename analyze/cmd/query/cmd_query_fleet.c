@@ -170,6 +170,8 @@ int query_fleet_run(const struct query_fleet_ask *ask, const struct time_span *s
 		problem = "only clickhouse:// can be asked";
 		err = -EINVAL;
 	}
+	if (err == -EINVAL && !strstr(ask->opts->from, "://"))
+		problem = "clickhouse://HOST/DATABASE was expected (--spool DIR reads a folder)";
 	if (err == -EACCES)
 		return usage_error(ask->usage, "option '--from': %s", problem);
 	if (err == -EINVAL)

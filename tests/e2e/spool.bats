@@ -118,6 +118,26 @@ day='--since 2023-11-14 --until 2023-11-15'
 	same "$(grep -o '<title>[^<]*' want.svg)" "$(grep -o '<title>[^<]*' got.svg)"
 }
 
+@test "a page of a spool has the samples, waits and services of the captures joined" {
+	perl "$TEST_LIB/gen/random_waits.pl" 7 | gen_story spool/1.data
+	story 100 web / 61 62 63 | gen_story spool/2.data
+	ebprec merge -q -o all.data spool/?.data
+	ebprec report -q --html want.html all.data
+	# shellcheck disable=SC2086
+	ebprec query -q --html got.html $day
+	grep -q "<title>$EBPREC_SPOOL - ebprec</title>" got.html
+	sed "s|$EBPREC_SPOOL|all.data|" got.html | cmp want.html -
+	ebprec query -q --since 2023-11-14T22:14:20 --until 2023-11-14T22:14:30 --diff-before 1m --html diff.html 2>err
+	grep -q "<title>$EBPREC_SPOOL, 1m before and $EBPREC_SPOOL - ebprec</title>" diff.html
+	run ! grep -q /proc/self/fd diff.html
+	# Commands of a brief answer are of a file that the reader can make.
+	ebprec report --brief all.data >want
+	# shellcheck disable=SC2086
+	ebprec query --brief $day >got 2>err
+	contains "$(cat err)" "FILE is what 'ebprec merge -o FILE' makes"
+	sed 's/all\.data/FILE/' want | cmp - got
+}
+
 @test "what a spool and a database do not have is refused, with what to do" {
 	make_spool
 	for option in '--label a=b' '--host web' --hourly; do

@@ -31,6 +31,8 @@ struct diff_opts {
 	const char *sort, *min_percent, *fail_above, *normalize, *per, *of, *html;
 	uint64_t html_limit_bytes;
 	struct option_list renames;
+	const char
+		*names[DIFF_SIDES]; /* on a page; not options; NULL: as the captures are called */
 	const char *times[DIFF_SIDES]; /* in place of --time, of each side; NULL: none */
 	struct pick_options pick;
 	bool folded, total, json, quiet;
@@ -324,11 +326,14 @@ static const char **applied_renames(const struct diff *d, size_t *count)
 /* The page has the table as its text. */
 static int write_html(struct diff *d, const struct diff_table_result *result, char *const *words)
 {
+	const char *const *own = d->opts->names;
+	const char *const names[] = { own[0] ? own[0] : words[0], own[1] ? own[1] : words[1] };
 	struct diff_html_ask ask = { .output = d->opts->html,
 				     .limit_bytes = d->opts->html_limit_bytes,
 				     .pick = &d->opts->pick,
 				     .usage = &diff_usage,
 				     .quiet = d->opts->quiet,
+				     .names = names,
 				     .times = d->opts->times };
 	const char **renames = applied_renames(d, &ask.renames.count);
 	char *text = NULL;
@@ -526,6 +531,7 @@ int cmd_diff_run(const struct diff_ask *ask, char *const *words)
 {
 	struct diff_opts opts = {
 		.pick = *ask->pick,
+		.names = { ask->names[0], ask->names[1] },
 		.times = { ask->times[0], ask->times[1] },
 		.sort = ask->sort,
 		.min_percent = ask->min_percent,

@@ -13,6 +13,7 @@ typedef void (*diff_rows_fn)(void *arg, const struct diff_text *text,
 /* Options of 'ebprec diff' for another command's captures. */
 struct diff_ask {
 	const struct pick_options *pick;
+	const char *names[2]; /* of both on a page; NULL: as they are called */
 	const char *times[2]; /* --time of BEFORE and of AFTER; NULL: all */
 	const char *sort, *min_percent, *html;
 	uint64_t html_limit_bytes;

@@ -28,7 +28,7 @@ static int count_side(const struct diff_html_ask *ask, int number, const char *p
 
 	side->view = (struct report_ask){ .weight = picked->weight,
 					  .weight_name = picked->weight_name };
-	side->how = (struct report_html_ask){ .input = path,
+	side->how = (struct report_html_ask){ .input = ask->names[number],
 					      .output = ask->output,
 					      .limit_bytes = ask->limit_bytes,
 					      .pick = &side->pick,
@@ -69,7 +69,7 @@ static int read_side(const struct diff_html_ask *ask, int number, const char *pa
 	return status ? status : count_side(ask, number, path, side);
 }
 
-static int write_page(const struct diff_html_ask *ask, struct side *sides, char *const *words)
+static int write_page(const struct diff_html_ask *ask, struct side *sides)
 {
 	struct report *const reports[] = { &sides[DIFF_BEFORE].in.report,
 					   &sides[DIFF_AFTER].in.report };
@@ -77,7 +77,7 @@ static int write_page(const struct diff_html_ask *ask, struct side *sides, char 
 	char *title;
 	int status;
 
-	if (asprintf(&title, "%s and %s", words[0], words[1]) < 0)
+	if (asprintf(&title, "%s and %s", ask->names[DIFF_BEFORE], ask->names[DIFF_AFTER]) < 0)
 		return message_error("cannot compare: %s", strerror(ENOMEM));
 	status = report_html_write_two(reports, asks, title, ask->summary);
 	free(title);
@@ -92,7 +92,7 @@ int diff_html_write(const struct diff_html_ask *ask, char *const *words)
 	for (int i = 0; !status && i < DIFF_SIDES; i++)
 		status = read_side(ask, i, words[i], &sides[i]);
 	if (!status)
-		status = write_page(ask, sides, words);
+		status = write_page(ask, sides);
 	if (!status && !ask->quiet)
 		cmd_print_written(ask->output, "a browser");
 	for (int i = 0; i < DIFF_SIDES; i++) {

@@ -12,6 +12,7 @@ struct diff_html_ask {
 	const struct pick_options *pick; /* of both captures */
 	const struct usage *usage;
 	bool quiet;
+	const char *const *names;    /* of each side on the page */
 	const char *const *times;    /* of each side, in place of pick's; NULL: none */
 	struct page_renames renames; /* of BEFORE: the names of AFTER */
 	const char *summary;         /* the text where scripts do not run */

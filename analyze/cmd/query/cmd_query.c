@@ -300,8 +300,12 @@ static int report_span_of(struct query *q, const struct time_span *span)
 	if (status)
 		return status;
 	r->input = q->sources[0].path;
+	r->input_name = q->opts.spool;
 	r->pick.when.time = *q->sources[0].time ? q->sources[0].time : NULL;
 	status = cmd_report_run(r, q->children_given);
+	if (!status && r->brief && !r->quiet)
+		message_note(
+			"FILE is what 'ebprec merge -o FILE' makes of the captures that 'ebprec spool' lists");
 	query_source_print_losses(&q->sources[0], false);
 	return status;
 }
@@ -323,6 +327,7 @@ static int compare_spans(struct query *q, const struct time_span *span)
 	};
 	struct time_span earlier;
 	uint64_t before_ns;
+	char *name;
 	int status;
 
 	if (!usage_has_none(&q->usage, &q->opts, &usual, NOT_OF_DIFF, "--diff-before"))
@@ -338,9 +343,14 @@ static int compare_spans(struct query *q, const struct time_span *span)
 		status = make_source(q, 0, span);
 	if (status)
 		return status;
+	if (asprintf(&name, "%s, %s before", q->opts.spool, q->opts.diff_before) < 0)
+		return message_error("cannot query: %s", strerror(ENOMEM));
+	ask.names[0] = name;
+	ask.names[1] = q->opts.spool;
 	ask.times[0] = *before->time ? before->time : NULL;
 	ask.times[1] = *after->time ? after->time : NULL;
 	status = cmd_diff_run(&ask, (char *[]){ before->path, after->path, NULL });
+	free(name);
 	query_source_print_losses(before, false);
 	query_source_print_losses(after, false);
 	return status;

@@ -445,14 +445,15 @@ static char *make_words(const char *path, const struct option_words *options, co
 
 static int read_words(struct work *w)
 {
+	const char *path = w->ask->is_temporary ? "-" : w->ask->input;
 	struct option_words options;
 
 	if (pick_options_words(w->ask->pick, NULL, &options))
 		return -ENOMEM;
-	w->words = make_words(w->ask->input, &options, "FILE");
+	w->words = make_words(path, &options, "FILE");
 	/* Both are of one name. */
 	w->file = w->words && !strcmp(w->words, "FILE") ? strdup("FILE")
-							: make_words(w->ask->input, NULL, "FILE");
+							: make_words(path, NULL, "FILE");
 	if (w->ask->baseline)
 		w->compared = make_words(w->ask->baseline, NULL, "BASELINE");
 	option_words_done(&options);

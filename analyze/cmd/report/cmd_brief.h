@@ -9,6 +9,7 @@
 
 struct brief_ask {
 	const char *input;
+	bool is_temporary;    /* commands cannot name it */
 	const char *baseline; /* another capture; NULL: none */
 	bool quiet;
 	const struct pick_options *pick;

@@ -103,14 +103,17 @@ static int report(struct report *r, const struct report_opts *opts, struct picke
 static int open_and_report(const struct report_opts *opts, struct picked *picked,
 			   const struct report_view *view, struct report_ask *ask)
 {
+	struct report_opts named = *opts;
 	struct cmd_open in;
 	int status = cmd_open_later(opts->input, "report", opts->quiet, &in);
 
 	if (status)
 		return status;
+	if (opts->input_name)
+		named.input = opts->input_name;
 	if (opts->json || opts->csv)
 		container_names_complete_ids(in.report.containers);
-	status = report(&in.report, opts, picked, view, ask);
+	status = report(&in.report, &named, picked, view, ask);
 	cmd_close(&in);
 	return status;
 }
@@ -182,6 +185,7 @@ static int ask_brief(const struct report_opts *o)
 {
 	const struct brief_ask ask = {
 		.input = o->input,
+		.is_temporary = o->input_name != NULL,
 		.baseline = o->baseline,
 		.quiet = o->quiet,
 		.pick = &o->pick,

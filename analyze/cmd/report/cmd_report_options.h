@@ -17,6 +17,7 @@ struct report_opts {
 	const char *annotate, *assembly;
 	struct option_list source_dirs;
 	const char *input, *json, *min_percent, *sort, *callers, *callees, *graph, *categories;
+	const char *input_name;       /* for messages and pages; not an option; NULL: input */
 	const char *min_percent_name; /* of the option that gave it: perf calls it otherwise */
 	struct pick_options pick;
 	bool lines, folded, tree, bottom_up, annotations, period, children, threads, quiet;

@@ -40,6 +40,7 @@ static const char *const later_columns[] = {
 	"ALTER TABLE batches ADD COLUMN rejected INTEGER NOT NULL DEFAULT 0",
 	"ALTER TABLE batches ADD COLUMN unanswered INTEGER NOT NULL DEFAULT 1",
 	"ALTER TABLE targets ADD COLUMN repeated INTEGER NOT NULL DEFAULT 0",
+	"ALTER TABLE targets ADD COLUMN removed INTEGER NOT NULL DEFAULT 0",
 };
 
 static int errno_of(struct push_ledger *l, int code)
@@ -384,6 +385,11 @@ int push_ledger_sent(struct push_ledger *l, const struct push_waiting *w)
 
 /* ---- sums ---- */
 
+int push_ledger_add_removed(struct push_ledger *l, int64_t target)
+{
+	return change(l, "UPDATE targets SET removed = removed + 1 WHERE id = ?", "i", target);
+}
+
 int push_ledger_sums(struct push_ledger *l, int64_t target, struct push_sums *out)
 {
 	sqlite3_stmt *s = NULL;
@@ -394,7 +400,8 @@ int push_ledger_sums(struct push_ledger *l, int64_t target, struct push_sums *ou
 			" min(CASE WHEN refused THEN NULL ELSE next_ms END),"
 			" (SELECT sent FROM targets WHERE id = ?1), (SELECT samples FROM targets WHERE id = ?1),"
 			" (SELECT bytes FROM targets WHERE id = ?1),"
-			" (SELECT repeated FROM targets WHERE id = ?1) FROM batches WHERE target = ?1",
+			" (SELECT repeated FROM targets WHERE id = ?1),"
+			" (SELECT removed FROM targets WHERE id = ?1) FROM batches WHERE target = ?1",
 			"i", target);
 
 	if (!err) {
@@ -413,6 +420,7 @@ int push_ledger_sums(struct push_ledger *l, int64_t target, struct push_sums *ou
 			.sent_samples = (uint64_t)sqlite3_column_int64(s, 5),
 			.sent_bytes = (uint64_t)sqlite3_column_int64(s, 6),
 			.repeated = (uint64_t)sqlite3_column_int64(s, 7),
+			.removed = (uint64_t)sqlite3_column_int64(s, 8),
 		};
 	sqlite3_finalize(s);
 	return err;

@@ -34,6 +34,7 @@ struct push_sums {
 	uint64_t waiting, waiting_bytes, refused;
 	uint64_t sent, sent_samples, sent_bytes;
 	uint64_t repeated; /* parts that the server may have twice */
+	uint64_t removed;  /* captures that were removed before they were encoded */
 	uint64_t next_ms;  /* when the first of them may be tried; UINT64_MAX: none waits */
 };
 
@@ -58,6 +59,8 @@ void push_ledger_rollback(struct push_ledger *l);
 
 int push_ledger_has_capture(struct push_ledger *l, int64_t target, const char *identity, bool *out);
 int push_ledger_add_capture(struct push_ledger *l, int64_t target, const char *identity);
+/* A capture was removed that the target has not had. */
+int push_ledger_add_removed(struct push_ledger *l, int64_t target);
 /* The one that is taken next. */
 int push_ledger_next_seq(struct push_ledger *l, int64_t target, const char *host, uint64_t *out);
 /* From 1 on, each once. */

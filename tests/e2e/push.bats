@@ -143,6 +143,40 @@ has_all() {
 	contains "$output" "2 batches wait"
 }
 
+@test "a server that falls behind: the oldest captures first, the others stay, and removed ones are counted" {
+	mkdir captures
+	gen_capture -o captures/x.data.10 --samples 700 --pids 7
+	gen_capture -o captures/x.data.2 --samples 200 --pids 2
+	gen_capture -o captures/x.data.9 --samples 500 --pids 5
+	to=clickhouse://127.0.0.1:1/prof
+	ebprec push --to "$to" -d state --retry 0.1 --queue 1K --follow -i captures 2>err 3>&- &
+	sender=$!
+	await grep -q 'takes nothing now' err
+	rm captures/x.data.2 captures/x.data.9 # of which the first is on its way
+	await grep -q 'x.data.9' err
+	contains "$(cat err)" "'captures/x.data.9' was removed before it was sent to '$to'"
+	sleep 3
+	kill "$sender"
+	wait "$sender" || true
+	same 1 "$(grep -c 'was removed' err)"
+	ebprec push -d state --status >status
+	contains "$(cat status)" "1 captures were removed before they were sent"
+	contains "$(cat status)" "waits, 200 samples"
+	same 1 "$(grep -c 'waits,' status)"
+	# One that has all of them never counts.
+	start_server
+	push -i captures
+	same 700 "$(sums | cut -d' ' -f2)"
+	push --follow -i captures 2>err 3>&- &
+	sender=$!
+	sleep 3
+	rm captures/x.data.10
+	sleep 3
+	kill "$sender"
+	wait "$sender" || true
+	same 0 "$(grep -c 'was removed' err || true)"
+}
+
 @test "batches wait for a server that is away, and survive" {
 	to=clickhouse://127.0.0.1:1/prof
 	run ebprec push --to "$to" -d state --retry 0.1 --give-up 0.5 -i a.data

@@ -28,7 +28,7 @@
 #define SCAN_MS        2000
 #define SCAN_MOST_MS   60000
 #define LEDGER_WAIT_US 1000000
-#define NAMED_MAX      4096
+#define SEEN_MAX       4096
 #define LABELS_BYTES   65536
 
 static const struct option push_options[] = {
@@ -350,7 +350,8 @@ static void note_unfinished(const char *path)
 static int push_file(struct push_state *p, const char *path, uint64_t *added)
 {
 	enum push_file file;
-	int status = push_capture(p, path, added, &file);
+	uint64_t missing;
+	int status = push_capture(p, path, added, &file, &missing);
 
 	if (file == PUSH_FILE_UNFINISHED && !p->opts->follow)
 		note_unfinished(path);
@@ -359,33 +360,85 @@ static int push_file(struct push_state *p, const char *path, uint64_t *added)
 
 /* ---- folders ---- */
 
-static bool was_named(const struct push_state *p, const struct push_file_state *f)
+/* NULL: it was not looked at, or was written to since. */
+static struct push_seen_file *find_seen(struct push_state *p, const struct push_file_state *f)
 {
-	for (size_t i = 0; i < p->named_count; i++)
-		if (!memcmp(&p->named[i], f, sizeof(*f)))
-			return true;
-	return false;
+	for (size_t i = 0; i < p->seen_count; i++)
+		if (!memcmp(&p->seen[i].state, f, sizeof(*f)))
+			return &p->seen[i];
+	return NULL;
 }
 
-/* Without memory, or of very many, it is named again. */
-static void note_named(struct push_state *p, const struct push_file_state *f)
+/* Without memory, or of very many, it is looked at again. */
+static void note_seen(struct push_state *p, const char *path, const struct push_file_state *f,
+		      uint64_t missing)
 {
-	if (p->named_count == NAMED_MAX)
-		p->named_count = 0;
-	if (!vec_reserve(&p->named, &p->named_capacity, p->named_count + 1))
-		p->named[p->named_count++] = *f;
+	struct push_seen_file *seen = find_seen(p, f);
+	char *name;
+
+	if (seen) {
+		seen->missing = missing;
+		return;
+	}
+	name = p->seen_count < SEEN_MAX ? strdup(path) : NULL;
+	if (!name || vec_reserve(&p->seen, &p->seen_capacity, p->seen_count + 1)) {
+		free(name);
+		return;
+	}
+	p->seen[p->seen_count++] =
+		(struct push_seen_file){ .state = *f, .missing = missing, .path = name };
+}
+
+/* Servers will never have it. */
+static int count_removed(struct push_state *p, const struct push_seen_file *f)
+{
+	int err = 0;
+
+	for (size_t i = 0; i < p->count && !err; i++) {
+		if (!(f->missing & 1ull << i))
+			continue;
+		message_note(
+			"'%s' was removed before it was sent to '%s' (a larger --queue, or limits of its folder, keep more)",
+			f->path, p->targets[i].name);
+		err = push_ledger_add_removed(p->ledger, p->ids[i]);
+	}
+	return err ? push_ledger_error(p, err) : 0;
+}
+
+/* Forgets files that are gone. */
+static int find_removed(struct push_state *p)
+{
+	size_t count = 0;
+	struct stat st;
+	int status = 0;
+
+	for (size_t i = 0; i < p->seen_count; i++) {
+		struct push_seen_file *f = &p->seen[i];
+
+		if (status || !lstat(f->path, &st) || errno != ENOENT) {
+			p->seen[count++] = *f;
+			continue;
+		}
+		status = count_removed(p, f);
+		free(f->path);
+	}
+	p->seen_count = count;
+	return status;
 }
 
 /* One that cannot be read costs itself alone. */
 static void push_file_of_folder(struct push_state *p, const char *path, uint64_t *added)
 {
 	const uint64_t now_ns = clock_ns(CLOCK_REALTIME);
+	const struct push_seen_file *seen;
 	struct push_file_state f;
 	enum push_file file;
+	uint64_t missing;
 	struct stat st;
 	bool is_old;
+	int status;
 
-	if (capture_begins_at(path) != 1 || stat(path, &st))
+	if (stat(path, &st))
 		return;
 	f = (struct push_file_state){ .device = st.st_dev,
 				      .inode = st.st_ino,
@@ -393,13 +446,17 @@ static void push_file_of_folder(struct push_state *p, const char *path, uint64_t
 				      .size_bytes = (uint64_t)st.st_size };
 	/* Recorders write each second. */
 	is_old = (now_ns > f.mtime_ns ? now_ns - f.mtime_ns : f.mtime_ns - now_ns) > 60 * SECOND_NS;
-	if (was_named(p, &f))
+	seen = find_seen(p, &f);
+	if ((seen && !(seen->missing & ~p->full)) || capture_begins_at(path) != 1)
 		return;
-	p->failed |= push_capture(p, path, added, &file) != 0;
+	status = push_capture(p, path, added, &file, &missing);
+	p->failed |= status != 0;
 	if (file == PUSH_FILE_UNFINISHED && is_old)
 		note_unfinished(path);
 	if (file == PUSH_FILE_UNREADABLE || (file == PUSH_FILE_UNFINISHED && is_old))
-		note_named(p, &f);
+		note_seen(p, path, &f, 0);
+	else if (file == PUSH_FILE_COMPLETE && !status)
+		note_seen(p, path, &f, missing);
 }
 
 static int is_visible(const struct dirent *e)
@@ -407,17 +464,22 @@ static int is_visible(const struct dirent *e)
 	return *e->d_name != '.';
 }
 
+/*
+ * Back-pressure.  Batches that a server does not take wait in DIR/out, up to --queue bytes for each server.  Then captures wait for this
+ * server where they are, the oldest first when there is room again: an agent's names sort by time, as versions do.  Only the limits of
+ * their folder remove them, and what was not sent by then is printed and counted in the ledger.  Recording never waits.
+ */
 static int push_folder(struct push_state *p, const char *folder, uint64_t *added)
 {
 	struct dirent **list;
-	int count = scandir(folder, &list, is_visible, alphasort);
+	int count = scandir(folder, &list, is_visible, versionsort);
 	char *path;
 
 	if (count < 0)
 		return message_error("cannot read '%s': %s", folder, strerror(errno));
 	for (int i = 0; i < count; i++) {
-		if (!p->blocked && !is_full(p) &&
-		    asprintf(&path, "%s/%s", folder, list[i]->d_name) >= 0) {
+		if (!p->blocked && asprintf(&path, "%s/%s", folder, list[i]->d_name) >= 0) {
+			(void)is_full(p);
 			push_file_of_folder(p, path, added);
 			free(path);
 		}
@@ -431,19 +493,19 @@ static int push_input(struct push_state *p, const char *path, uint64_t *added)
 {
 	struct stat st;
 
-	if (is_full(p))
-		return 0;
-	return !stat(path, &st) && S_ISDIR(st.st_mode) ? push_folder(p, path, added)
-						       : push_file(p, path, added);
+	if (!stat(path, &st) && S_ISDIR(st.st_mode))
+		return push_folder(p, path, added);
+	return is_full(p) ? 0 : push_file(p, path, added);
 }
 
 static int push_inputs(struct push_state *p, char *const *words, uint64_t *added)
 {
 	const struct option_list *inputs = &p->opts->inputs;
-	int status = 0;
+	int status;
 
 	*added = 0;
 	p->blocked = false;
+	status = find_removed(p);
 	for (unsigned i = 0; i < inputs->count && !status && !p->blocked; i++)
 		status = push_input(p, inputs->values[i], added);
 	for (; *words && !status && !p->blocked; words++)
@@ -583,7 +645,9 @@ static void done(struct push_state *p)
 	for (size_t i = 0; i < OPTION_LIST_MAX; i++)
 		free(p->secrets[i]);
 	free(p->proxy_user);
-	free(p->named);
+	for (size_t i = 0; i < p->seen_count; i++)
+		free(p->seen[i].path);
+	free(p->seen);
 	free(p->out);
 	free(p);
 }

@@ -26,6 +26,14 @@ struct push_file_state {
 	uint64_t device, inode, mtime_ns, size_bytes;
 };
 
+/* A file of a folder that was looked at. */
+struct push_seen_file {
+	struct push_file_state state;
+	uint64_t
+		missing; /* a bit for each target that waits for it; 0: there is nothing to be sent */
+	char *path;      /* owned */
+};
+
 enum push_file {
 	PUSH_FILE_COMPLETE,
 	PUSH_FILE_UNFINISHED, /* its recording is not over, or was killed: left alone */
@@ -56,9 +64,9 @@ struct push_state {
 	bool blocked;      /* it was found so, and is waited for */
 	bool held;         /* a capture waits for room in the queue */
 	bool failed;       /* a capture of a folder could not be read */
-	/* Files of folders that a message was about: it is printed once for each state of a file. */
-	struct push_file_state *named;
-	size_t named_count, named_capacity;
+	/* Neither read nor commented on again, unless a server has room for what it lacks. */
+	struct push_seen_file *seen;
+	size_t seen_count, seen_capacity;
 };
 
 /*
@@ -78,9 +86,10 @@ int push_read(void *arg, const char *path, unsigned flags, int socket);
 
 /*
  * Has the capture read and encoded for each target that has not had it and is not full.  *added: batches.  0, or the exit status after
- * an error was printed.
+ * an error was printed.  *missing: a bit for each target that has not had it then.
  */
-int push_capture(struct push_state *p, const char *path, uint64_t *added, enum push_file *what);
+int push_capture(struct push_state *p, const char *path, uint64_t *added, enum push_file *what,
+		 uint64_t *missing);
 /* Makes the tables on each target that has tables. */
 int push_setup(struct push_state *p);
 /* Prints what waits, and what was refused. */

@@ -20,9 +20,9 @@
 struct incoming {
 	struct push_state *p;
 	const char *path;
-	char *host, *identity;   /* owned; NULL: not known yet */
-	uint64_t wanted, ended;  /* a bit for each target */
-	struct push_store store; /* of the target whose batches come */
+	char *host, *identity;           /* owned; NULL: not known yet */
+	uint64_t missing, wanted, ended; /* a bit for each target */
+	struct push_store store;         /* of the target whose batches come */
 	size_t target;
 	uint64_t *added; /* batches */
 };
@@ -113,17 +113,17 @@ static int read_names(struct incoming *in, const struct outbuf *bytes)
 static int on_capture(struct incoming *in, const struct push_message *m, int socket)
 {
 	struct push_state *p = in->p;
-	uint64_t answer[1 + OPTION_LIST_MAX] = { push_ledger_sender(p->ledger) }, missing;
+	uint64_t answer[1 + OPTION_LIST_MAX] = { push_ledger_sender(p->ledger) };
 	int err = read_names(in, &m->bytes);
 
 	if (!err)
-		err = find_wanted(p, in->identity, &missing, &in->wanted);
+		err = find_wanted(p, in->identity, &in->missing, &in->wanted);
 	for (size_t i = 0; i < p->count && !err; i++)
 		if (in->wanted & 1ull << i)
 			err = push_ledger_next_seq(p->ledger, p->ids[i], in->host, &answer[1 + i]);
 	if (err)
 		return fail_store(in, err);
-	if (!missing && !p->opts->follow && !p->opts->quiet)
+	if (!in->missing && !p->opts->follow && !p->opts->quiet)
 		message_note("'%s' was pushed before, skipping", in->path);
 	/* A reader that is gone is noticed when it is waited for. */
 	(void)push_message_send(socket, PUSH_MESSAGE_WANTED, 0, 0, answer,
@@ -229,7 +229,8 @@ static int on_reader_end(const struct incoming *in, int wait_status, enum push_f
 		       : 0;
 }
 
-int push_capture(struct push_state *p, const char *path, uint64_t *added, enum push_file *what)
+int push_capture(struct push_state *p, const char *path, uint64_t *added, enum push_file *what,
+		 uint64_t *missing)
 {
 	struct incoming in = { .p = p, .path = path, .added = added };
 	/* One that was read before, and could not be written, is not commented on again. */
@@ -249,6 +250,7 @@ int push_capture(struct push_state *p, const char *path, uint64_t *added, enum p
 		status = on_reader_end(&in, wait_status, what);
 	else if (WIFEXITED(wait_status))
 		*what = PUSH_READ_FILE(WEXITSTATUS(wait_status));
+	*missing = in.missing & ~in.ended;
 	free(in.host);
 	free(in.identity);
 	return status;

@@ -109,6 +109,8 @@ static int print_target(void *ctx, int64_t target, const char *name)
 		printf("  %" PRIu64
 		       " parts of batches may be there twice: they were sent again, as their answer was lost\n",
 		       sums.repeated);
+	if (sums.removed)
+		printf("  %" PRIu64 " captures were removed before they were sent\n", sums.removed);
 	return push_ledger_each(p->ledger, target, print_waiting, p);
 }
 

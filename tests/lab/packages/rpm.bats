@@ -50,7 +50,7 @@ loop='perl -e "sub loop { my \$s; \$s += \$_ for 1..9000000 } loop"'
 
 @test "the recorder has its capabilities in the package, and no other file has any" {
 	same "$recorder cap_dac_read_search,cap_sys_ptrace,cap_syslog,cap_perfmon,cap_bpf,cap_checkpoint_restore=ep" \
-		"$(rpm -qp --filecaps "$BUILD"/rpm/*.rpm | grep ' ' | awk '{ print $1, $2 }')"
+		"$(rpm -qp --filecaps "$BUILD"/rpm/*.rpm | grep $'\t.' | awk '{ print $1, $2 }')"
 }
 
 @test "the packages need the C library alone, and suggest the libraries that are loaded when they are asked for" {

@@ -14,7 +14,7 @@ SEED	?= 1
 FIRST	?= 0
 
 # The machine to build for: this one, or ARCH=aarch64 by Debian's cross compiler, in a folder of its own below $(O), with
-# the libraries of Debian for that machine in its sysroot/ (scripts/sysroot, which asks for them once).
+# the libraries of Debian for that machine in its sysroot/ (scripts/sysroot, which asks for them once).  SYSROOT=/: they are installed.
 BUILD_ARCH := $(shell uname -m)
 ARCH	?= $(BUILD_ARCH)
 CROSS	:= $(filter-out $(BUILD_ARCH),$(ARCH))
@@ -120,8 +120,7 @@ have	= $(O)/.have-$(1)
 .PHONY: always all analyze record library man unit tests check check-aarch64 check-emulated check-live check-long check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kernels-aarch64 check-kernels-emulated check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-runtimes check-starts check-soak check-valgrind check-containers check-jvm check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
 
-# The text of a page does not depend on the machine, and only programs of this one make it.
-all: analyze record library $(if $(CROSS),,man)	## ebprec, ebprec-record, libebprec and the manual (the default)
+all: analyze record library man	## ebprec, ebprec-record, libebprec and the manual (the default)
 analyze: $(O)/ebprec			## ebprec alone: needs no clang, bpftool or libbpf
 record: $(O)/ebprec-record		## ebprec-record alone
 
@@ -129,7 +128,7 @@ record: $(O)/ebprec-record		## ebprec-record alone
 man: $(MAN:docs/man/%=$(O)/man/%)	## the manual pages, with the options of the programs
 $(O)/man/%.1: docs/man/%.1 scripts/man.awk $(O)/ebprec $(O)/ebprec-record
 	@mkdir -p $(@D)
-	$(call show_step,MAN,$@)$(O)/ebprec $(subst ebprec,help,$(subst ebprec-,,$*)) --help=lines | \
+	$(call show_step,MAN,$@)$(EMULATOR) $(O)/$(if $(filter ebprec-record,$*),$*,ebprec $(subst ebprec,help,$(subst ebprec-,,$*))) --help=lines | \
 		awk -f scripts/man.awk - $< >$@
 
 $(O)/man/%.3: docs/man/%.3
@@ -172,7 +171,7 @@ $(O)/%.o: %.c $(O)/.flags | $(call have,build-analyzer)
 	@mkdir -p $(@D)
 	$(call show_step,CC,$<)$(CC) $(EB_CFLAGS) $(HARDEN) -I$(O) $(CFLAGS) -MMD -MP -c -o $@ $<
 
-$(O)/.have-%: scripts/deps $(if $(CROSS),$(O)/sysroot/.complete)
+$(O)/.have-%: scripts/deps $(and $(CROSS),$(filter-out /,$(SYSROOT)),$(O)/sysroot/.complete)
 	@mkdir -p $(@D)
 	@$(if $(CROSS),:,scripts/deps --check $*)
 	@touch $@

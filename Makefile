@@ -444,7 +444,7 @@ sysext: $(call have,package)		## a systemd-sysext tree and image of the programs
 	+$(Q)scripts/package/sysext $(O) $(GID)
 
 SUITE	?= bookworm
-check-packages: packages tarball rpm $(call have,check-packages)	## packages in a fresh Debian, SUITE=bookworm: installed, used, purged; built twice; archives in three; rpm packages; a system extension; root, BPF
+check-packages: packages tarball rpm $(call have,check-packages)	## packages in a fresh Debian, SUITE=bookworm: installed, used, purged; built twice, and for arm64; archives in three; rpm packages; a system extension; root, BPF
 	$(Q)EBPREC_BUILD=$(abspath $(O)) SUITE=$(SUITE) bats tests/lab/packages
 
 packages: $(call have,package)		## Debian packages of this tree, in $(O)/packages

@@ -133,6 +133,8 @@ static void a_side_band_ring_that_fills_asks_for_real_time_priority(void **state
 	int i;
 
 	(void)state;
+	if (access(CPUSET_LIST_DIR, F_OK))
+		skip(); /* a bare chroot has no /sys */
 	assert_int_equal(cpuset_list_read(CPUSET_LIST_DIR, "online", &cpus), 0);
 	o.cpus = &cpus;
 	if (sideband_open(&o, &attrs, &notes, &s))

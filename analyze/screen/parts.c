@@ -18,6 +18,8 @@
 #define SECOND_NS ((uint64_t)1000000000)
 /* Records of a moment may be in the flush after the next one: stacks that wait for an unwind table. */
 #define LATE_NS (SECOND_NS * 2 / 5)
+/* Seconds from one time that all symbols are forgotten to the next. */
+#define FORGET_EVERY 10
 
 /* PATH or PATH.NUMBER; owned.  NULL: no memory. */
 static char *parts_path(const struct parts *p, unsigned number)
@@ -298,22 +300,31 @@ static int skip_deleted(struct parts *p)
 	return 0;
 }
 
-static bool has_too_much(const struct parts *p)
+static bool has_more(const struct parts *p, size_t limit_bytes)
 {
 	const struct mallinfo2 used = mallinfo2();
 
-	return p->limit_bytes && used.uordblks + used.hblkhd > p->limit_bytes;
+	return p->limit_bytes && used.uordblks + used.hblkhd > limit_bytes;
 }
 
-/* What was read of symbols is forgotten when it has become too much, first that of files which had no samples for long. */
+/*
+ * What was read of symbols is forgotten when it has become too much, first that of files which had no samples for long.
+ * Where that of the last seconds alone is too much, the next second reads all of it again: so that is not done each time.
+ */
 static void forget_names(struct parts *p)
 {
 	static const unsigned reports[] = { 60, 4 };
+	size_t limit_bytes = p->limit_bytes;
 
-	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]) && has_too_much(p); i++)
+	for (size_t i = 0; i < sizeof(reports) / sizeof(reports[0]) && has_more(p, limit_bytes);
+	     i++)
 		name_context_trim(&p->names, reports[i]);
-	if (has_too_much(p))
-		name_context_done(&p->names);
+	if (p->next_second < p->forget_second)
+		limit_bytes += limit_bytes / 2;
+	if (!has_more(p, limit_bytes))
+		return;
+	name_context_done(&p->names);
+	p->forget_second = p->next_second + FORGET_EVERY;
 }
 
 int parts_poll(struct parts *p, struct history *h, unsigned most)

@@ -22,10 +22,12 @@ struct parts {
 	/* The event of an instrument that is counted, too; -ENOENT, -ENODATA: the capture has none.  NULL: none is. */
 	int (*find_event)(void *arg, const struct capture *c, size_t *attr);
 	void *find_event_arg;
-	size_t limit_bytes;   /* with more memory in use than this, symbols are dropped; 0: never */
-	unsigned number;      /* of the file that is read */
-	uint64_t next_second; /* that is not in the history yet; 0: none was */
-	uint64_t marks_ns;    /* marks before that time are in the history */
+	/* With more memory in use than this, symbols are dropped; all of them once in ten seconds, or with half as much again.  0: never */
+	size_t limit_bytes;
+	unsigned number;        /* of the file that is read */
+	uint64_t next_second;   /* that is not in the history yet; 0: none was */
+	uint64_t forget_second; /* before that one, half as much again is allowed */
+	uint64_t marks_ns;      /* marks before that time are in the history */
 	struct name_context names;
 	off_t seen_bytes; /* of the file at the last call */
 	bool no_switches; /* only samples are counted: the recording has none, or the owner wants none */

@@ -71,3 +71,10 @@ of_status() { pick_fields 1 "$1:" 2 <status; }
 	grep -q '^perl;.*;main;perl_run;' folded || fail "$(cat folded.err; tail -n 5 journal)"
 	same "600 ebprec 750 ebprec" "$(cat modes)"
 }
+
+@test "a call on the bus of the system is a span of the program that made it, with its receiver, and once" {
+	same 's "disabled"' "$(cat bus.answer)" || fail "$(cat bus.err)"
+	grep -E 'busctl .*dbus:call/org\.freedesktop\.systemd1\.Manager\.GetUnitFileState#1: from :[0-9.]+ to org\.freedesktop\.systemd1$' bus.calls >call || fail "$(cat bus.err bus.calls)"
+	same 1 "$(wc -l <call)"
+	! grep -q ', error ' call || fail "$(cat call)"
+}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "format/base/vec.h"
 #include "format/os/clock.h"
 #include "format/text/escape.h"
 
@@ -18,6 +19,14 @@ static void keep(struct notes *n, const char *text)
 		text = "further notes are left out";
 	outbuf_add(&n->text, text, strlen(text));
 	outbuf_add(&n->text, "\n", 1);
+}
+
+static void pass_on(struct notes *n, enum note_level level, const char *text)
+{
+	if (level >= NOTE_INFO)
+		keep(n, text);
+	if (n->show && level != NOTE_STORED)
+		n->show(n->show_arg, level, text);
 }
 
 void note(struct notes *n, enum note_level level, const char *fmt, ...)
@@ -35,11 +44,38 @@ void note(struct notes *n, enum note_level level, const char *fmt, ...)
 	free(words);
 	if (!text)
 		return;
-	if (level >= NOTE_INFO)
-		keep(n, text);
-	if (n->show && level != NOTE_STORED)
-		n->show(n->show_arg, level, text);
+	if (n->holds && !vec_reserve(&n->held, &n->held_capacity, n->held_count + 1)) {
+		n->held[n->held_count++] = (struct held_note){ level, text };
+		return;
+	}
+	pass_on(n, level, text);
 	free(text);
+}
+
+void notes_hold(struct notes *n)
+{
+	n->holds = true;
+}
+
+static void end_holding(struct notes *n, bool pass)
+{
+	n->holds = false;
+	for (size_t i = 0; i < n->held_count; i++) {
+		if (pass)
+			pass_on(n, n->held[i].level, n->held[i].text);
+		free(n->held[i].text);
+	}
+	n->held_count = 0;
+}
+
+void notes_release(struct notes *n)
+{
+	end_holding(n, true);
+}
+
+void notes_forget(struct notes *n)
+{
+	end_holding(n, false);
 }
 
 int note_fail(struct notes *n, int err, const char *hint, const char *fmt, ...)
@@ -137,5 +173,9 @@ void notes_forgive(struct notes *n)
 
 void notes_done(struct notes *n)
 {
+	notes_forget(n);
+	free(n->held);
+	n->held = NULL;
+	n->held_capacity = 0;
 	outbuf_done(&n->text);
 }

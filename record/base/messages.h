@@ -8,6 +8,7 @@
 #ifndef EBPREC_RECORD_BASE_MESSAGES_H
 #define EBPREC_RECORD_BASE_MESSAGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,6 +33,11 @@ struct failed_part {
 
 #define FAILED_PARTS_MAX 32
 
+struct held_note {
+	enum note_level level;
+	char *text;
+};
+
 struct notes {
 	void (*show)(void *arg, enum note_level level, const char *text); /* NULL: not wanted */
 	void *show_arg;
@@ -40,6 +46,9 @@ struct notes {
 	size_t line_count;  /* lines that text ever had: NOTES_MAX at most */
 	struct failed_part failed[FAILED_PARTS_MAX];
 	size_t failed_count;
+	struct held_note *held;
+	size_t held_count, held_capacity;
+	bool holds; /* since notes_hold() */
 };
 
 #define NOTES_MAX 2000 /* others than the user may be the reason for some */
@@ -71,6 +80,13 @@ size_t notes_harmed(const struct notes *n);
 /* An array "failures" of what failed; nothing when nothing did. */
 void notes_json(const struct notes *n, struct json_writer *j);
 
+/*
+ * From notes_hold() on notes wait, because the recording may yet be made in another way, where they would not be true.
+ * notes_release() shows and keeps them, notes_forget() does not.
+ */
+void notes_hold(struct notes *n);
+void notes_release(struct notes *n);
+void notes_forget(struct notes *n);
 /* Removes the failure: the operation was not needed after all. */
 void notes_forgive(struct notes *n);
 void notes_done(struct notes *n);

@@ -363,7 +363,13 @@ static int set_up_with_bpf(struct recording *r)
 	read_kernel(r);
 	make_walker(r);
 	look_for_interpreters(r);
+	/* Where the CPU sampler does not load either, all of it is done without BPF. */
+	notes_hold(&r->notes);
 	err = prepare(r);
+	if (err)
+		notes_forget(&r->notes);
+	else
+		notes_release(&r->notes);
 	return err || !r->targets.selects ? err : recording_select(r);
 }
 

@@ -116,10 +116,38 @@ static void a_long_failure_ends_with_a_complete_character(void **state)
 	notes_done(&n);
 }
 
+static void held_notes_are_shown_when_released_and_else_forgotten(void **state)
+{
+	struct notes n = { .show = show };
+	unsigned before = shown_count;
+
+	(void)state;
+	notes_hold(&n);
+	note(&n, NOTE_WARNING, "%s is skipped", "sched");
+	assert_int_equal(shown_count, before);
+	assert_int_equal(n.line_count, 0);
+	notes_forget(&n);
+	assert_int_equal(shown_count, before);
+	note(&n, NOTE_WARNING, "without BPF");
+	assert_int_equal(shown_count, before + 1);
+	notes_hold(&n);
+	note(&n, NOTE_WARNING, "switches are skipped");
+	note(&n, NOTE_WARNING, "marks are skipped");
+	notes_release(&n);
+	assert_int_equal(shown_count, before + 3);
+	assert_string_equal(shown, "marks are skipped");
+	assert_int_equal(n.line_count, 3);
+	notes_hold(&n);
+	note(&n, NOTE_WARNING, "never released");
+	notes_done(&n);
+	assert_int_equal(shown_count, before + 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_failed_part_is_shown_once_and_counted_each_time),
+		cmocka_unit_test(held_notes_are_shown_when_released_and_else_forgotten),
 		cmocka_unit_test(
 			more_failed_parts_than_there_is_room_for_are_counted_with_the_last),
 		cmocka_unit_test(a_delayed_part_is_reported_and_harms_nothing_until_it_fails),

@@ -201,15 +201,20 @@ static __always_inline int runtime_put(struct runtime_state *s, __u64 word)
 static __always_inline int runtime_put_of(struct runtime_state *s, const struct walk_state *w,
 					  __u64 i, __u64 word)
 {
+	__u64 frame;
+
 	barrier_var(i);
 	if (i >= WALK_FRAMES_MAX)
 		return 1;
+	/* Read before i + 1 is compared: from that Linux 6.12 concludes that it no longer knows a limit of i. */
+	frame = w->frames[i];
+	barrier_var(frame);
 	if (runtime_put(s, word | i << RUNTIME_FRAME_BITS)) {
 		s->why = RUNTIME_TOO_DEEP;
 		return 1;
 	}
 	if (s->summed != i + 1)
-		s->sum = RUNTIME_SUM(s->sum, w->frames[i]);
+		s->sum = RUNTIME_SUM(s->sum, frame);
 	s->summed = i + 1;
 	return 0;
 }

@@ -62,8 +62,8 @@ if grep -niE '</script|<!--' "$out/viewer.js" >&2; then
 	exit 1
 fi
 
-# Styles have no text with a blank behind one of these.
-sed -e '/^\/\*.*\*\/$/d' -e "s/^$(printf '\t')*//" -e 's/\([:;,]\) /\1/g' -e 's/ { */{/g' -e 's/;* *}$/}/' "$web/page.css" >"$out/page.css"
+# Styles have no text with a blank behind one of these, and none over two lines.
+sed -e '/^\/\*.*\*\/$/d' -e "s/^$(printf '\t')*//" -e 's/\([:;,]\) /\1/g' -e 's/ { */{/g' -e 's/;* *}$/}/' "$web/page.css" | tr -d '\n' | sed 's/;}/}/g' >"$out/page.css"
 
 hash() {
 	sha256sum <"$1" | cut -c1-64 | tr a-f A-F | basenc --base16 -d | base64 -w0

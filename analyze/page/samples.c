@@ -228,17 +228,17 @@ static const struct place *place_of(const struct stack_table *stacks, const stru
 }
 
 /* first: by node, the last stack that ends there, and 1; 0: none does. */
-static int find_stack(struct page_samples *s, uint32_t *first, uint32_t node, uint32_t end,
-		      uint32_t *out)
+static int find_stack(struct page_samples *s, uint32_t *first, uint32_t node, uint32_t lines,
+		      uint32_t end, uint32_t *out)
 {
 	for (uint32_t at = first[node]; at; at = s->stacks[at - 1].next)
-		if (s->stacks[at - 1].end == end) {
+		if (s->stacks[at - 1].end == end && s->stacks[at - 1].lines == lines) {
 			*out = at - 1;
 			return 0;
 		}
 	if (vec_reserve(&s->stacks, &s->stack_capacity, s->stack_count + 1))
 		return -ENOMEM;
-	s->stacks[s->stack_count++] = (struct page_stack){ node, end, 0, first[node] };
+	s->stacks[s->stack_count++] = (struct page_stack){ node, lines, end, 0, first[node] };
 	first[node] = (uint32_t)s->stack_count;
 	*out = first[node] - 1;
 	return 0;
@@ -252,6 +252,8 @@ static int by_frequency(const void *va, const void *vb)
 		return a->count > b->count ? -1 : 1;
 	if (a->node != b->node)
 		return a->node < b->node ? -1 : 1;
+	if (a->lines != b->lines)
+		return a->lines < b->lines ? -1 : 1;
 	return (a->end > b->end) - (a->end < b->end);
 }
 
@@ -278,6 +280,7 @@ static int rank_stacks(struct page_samples *s, struct place *places, size_t plac
 static int make_places(const struct builder *b, const struct page_stacks *tree, struct place **out)
 {
 	const struct stack_table *from = &b->r->stacks;
+	const uint32_t *lines = tree->lines_of[b->ask->number];
 	struct place *places = calloc(from->entry_count + 1, sizeof(*places));
 	uint32_t *first = calloc(tree->node_count + 1, sizeof(*first));
 	int err = places && first ? 0 : -ENOMEM;
@@ -285,7 +288,7 @@ static int make_places(const struct builder *b, const struct page_stacks *tree, 
 	for (size_t i = 0; !err && i < from->entry_count; i++) {
 		places[i].task = b->task_of[from->entries[i].key.group];
 		err = find_stack(b->out, first, tree->node_of[b->ask->number][i],
-				 from->entries[i].key.end, &places[i].stack);
+				 lines ? lines[i] : 0, from->entries[i].key.end, &places[i].stack);
 	}
 	for (size_t i = 0; !err && i < from->sample_count; i++) {
 		const struct place *place = place_of(from, places, i);
@@ -582,6 +585,10 @@ static void write_stacks(const struct page_samples *list, size_t count, struct p
 	for (const struct page_samples *s = list; s < list + count; s++)
 		for (size_t i = 0; i < s->stack_count; i++)
 			page_columns_put(p, s->stacks[i].node);
+	page_columns_begin(p, "lines");
+	for (const struct page_samples *s = list; s < list + count; s++)
+		for (size_t i = 0; i < s->stack_count; i++)
+			page_columns_put(p, s->stacks[i].lines);
 	page_columns_begin(p, "end");
 	for (const struct page_samples *s = list; s < list + count; s++)
 		for (size_t i = 0; i < s->stack_count; i++)

@@ -37,6 +37,8 @@ struct page_row {
 /* The most frequent come first. */
 struct page_stack {
 	uint32_t node;
+	uint32_t
+		lines; /* the node of the same stack by lines of functions; 0: these are not distinguished */
 	uint32_t end; /* why it ends there: a number */
 	uint32_t count;
 	uint32_t next; /* used while they are made */

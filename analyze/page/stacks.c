@@ -36,7 +36,8 @@ struct builder {
 	struct page_stacks *out;
 	struct string_table *rows; /* names of frames and bases of their files, as they are */
 	struct radix_item *order;  /* entries, those of equal stacks side by side */
-	uint32_t *frame_of;        /* by function of the reports */
+	uint32_t *frame_of;        /* by function of the reports: the frame that is the function */
+	uint32_t *line_of;         /* the frame that is its line, or the same */
 	struct calltree tree;      /* labels: frames */
 	struct hash_index object_index;
 };
@@ -111,6 +112,21 @@ static int by_row(const struct builder *b, const struct page_frame *one,
 	return cmp ? cmp : (one->flags & FRAME_KERNEL) - (other->flags & FRAME_KERNEL);
 }
 
+/* As by_row(), and lines of a function have rows of their own. */
+static int by_line(const struct builder *b, const struct page_frame *one,
+		   const struct page_frame *other)
+{
+	const struct page_report *of_one, *of_other;
+	uint32_t at;
+	uint32_t line = function_at(b->reports, one->function, &of_one, &at)->line,
+		 other_line = function_at(b->reports, other->function, &of_other, &at)->line;
+	int cmp = by_row(b, one, other);
+
+	return cmp ? cmp
+		   : compare_texts(of_one->report, one->is_function ? 0 : line, of_other->report,
+				   other->is_function ? 0 : other_line);
+}
+
 static int compare_frames(const struct builder *b, const struct page_frame *one,
 			  const struct page_frame *other)
 {
@@ -119,7 +135,7 @@ static int compare_frames(const struct builder *b, const struct page_frame *one,
 	uint32_t na, nb;
 	const struct function *fa = function_at(b->reports, one->function, &of_one, &na),
 			      *fb = function_at(b->reports, other->function, &of_other, &nb);
-	int cmp = by_row(b, one, other);
+	int cmp = by_line(b, one, other);
 
 	ra = of_one->report;
 	rb = of_other->report;
@@ -130,9 +146,7 @@ static int compare_frames(const struct builder *b, const struct page_frame *one,
 				    name_sources_of(&rb->sources, nb).build_id);
 	if (!cmp)
 		cmp = (int)fa->reason - (int)fb->reason;
-	if (!cmp)
-		cmp = one->flags - other->flags;
-	return cmp ? cmp : compare_texts(ra, fa->line, rb, fb->line);
+	return cmp ? cmp : one->flags - other->flags;
 }
 
 static int by_function(const void *va, const void *vb, void *builder)
@@ -140,7 +154,17 @@ static int by_function(const void *va, const void *vb, void *builder)
 	const struct page_frame *a = va, *b = vb;
 	int cmp = compare_frames(builder, a, b);
 
-	return cmp ? cmp : (a->function > b->function) - (a->function < b->function);
+	if (!cmp)
+		cmp = (a->function > b->function) - (a->function < b->function);
+	return cmp ? cmp : a->is_function - b->is_function;
+}
+
+static bool has_line(const struct builder *b, uint32_t function)
+{
+	const struct page_report *of;
+	uint32_t at;
+
+	return function_at(b->reports, function, &of, &at)->line;
 }
 
 /* Functions in which a reader would see no difference are one frame. */
@@ -150,14 +174,17 @@ static void number_frames(struct builder *b, size_t count)
 	size_t made = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		uint32_t function = list[i].function;
+		const struct page_frame frame = list[i];
 
-		if (!made || compare_frames(b, &list[made - 1], &list[i]))
-			list[made++] = list[i];
-		b->frame_of[function] = (uint32_t)made - 1;
+		if (!made || compare_frames(b, &list[made - 1], &frame))
+			list[made++] = frame;
+		if (frame.is_function || !has_line(b, frame.function))
+			b->frame_of[frame.function] = (uint32_t)made - 1;
+		if (!frame.is_function)
+			b->line_of[frame.function] = (uint32_t)made - 1;
 	}
 	for (size_t i = 1; i < made; i++)
-		list[i].row = list[i - 1].row + (by_row(b, &list[i - 1], &list[i]) ? 1 : 0);
+		list[i].row = list[i - 1].row + (by_line(b, &list[i - 1], &list[i]) ? 1 : 0);
 	b->out->frame_count = made;
 }
 
@@ -211,12 +238,19 @@ static int choose_frames(struct builder *b)
 		first += b->reports->list[i].report->naming.function_count;
 	}
 	b->frame_of = calloc(count + 1, sizeof(*b->frame_of));
-	b->out->frames = calloc(count + 1, sizeof(*b->out->frames));
-	if (!err && (!b->frame_of || !b->out->frames))
+	b->line_of = calloc(count + 1, sizeof(*b->line_of));
+	b->out->frames = calloc(count + 1, 2 * sizeof(*b->out->frames));
+	if (!err && (!b->frame_of || !b->line_of || !b->out->frames))
 		err = -ENOMEM;
-	for (size_t i = 0; !err && i < count; i++)
-		if (used[i])
-			err = begin_frame(b, (uint32_t)i, &b->out->frames[used_count++]);
+	for (size_t i = 0; !err && i < count; i++) {
+		if (!used[i])
+			continue;
+		err = begin_frame(b, (uint32_t)i, &b->out->frames[used_count++]);
+		if (!err && has_line(b, (uint32_t)i)) {
+			b->out->frames[used_count] = b->out->frames[used_count - 1];
+			b->out->frames[used_count++].is_function = true;
+		}
+	}
 	free(used);
 	if (err)
 		return err;
@@ -323,7 +357,9 @@ static int fill_frame(struct builder *b, struct page_frame *frame)
 	if (!err)
 		err = page_texts_add_name(b->texts, string_table_text(names, label), &frame->label);
 	if (!err)
-		err = page_texts_add(b->texts, string_table_text(names, f->line), &frame->line);
+		err = page_texts_add(b->texts,
+				     string_table_text(names, frame->is_function ? 0 : f->line),
+				     &frame->line);
 	if (!err)
 		err = page_texts_add(b->texts, f->reason ? name_reason_text(f->reason) : "",
 				     &frame->reason);
@@ -383,6 +419,14 @@ static int add_stacks(struct builder *b, const struct stack_table *s, const uint
 	return err;
 }
 
+static bool has_lines(const struct function_table *naming)
+{
+	for (size_t i = 0; i < naming->function_count; i++)
+		if (naming->functions[i].line)
+			return true;
+	return false;
+}
+
 static int build_tree(struct builder *b)
 {
 	size_t first = 0;
@@ -392,6 +436,8 @@ static int build_tree(struct builder *b)
 		const struct report *r = b->reports->list[i].report;
 
 		err = add_stacks(b, &r->stacks, b->frame_of + first, &b->out->node_of[i]);
+		if (!err && has_lines(&r->naming))
+			err = add_stacks(b, &r->stacks, b->line_of + first, &b->out->lines_of[i]);
 		first += r->naming.function_count;
 	}
 	return err;
@@ -451,6 +497,13 @@ static void number_nodes(const struct builder *b, const struct radix_item *list,
 	}
 }
 
+/* nodes: NULL: there are none. */
+static void take_numbers(uint32_t *nodes, size_t count, const uint32_t *numbers)
+{
+	for (size_t i = 0; nodes && i < count; i++)
+		nodes[i] = numbers[nodes[i]];
+}
+
 static int order_tree(struct builder *b)
 {
 	const struct calltree *t = &b->tree;
@@ -466,9 +519,12 @@ static int order_tree(struct builder *b)
 	if (!err) {
 		find_first(t, list, first);
 		number_nodes(b, list, first, todo, numbers);
-		for (size_t r = 0; r < b->reports->count; r++)
-			for (size_t i = 0; i < b->reports->list[r].report->stacks.entry_count; i++)
-				b->out->node_of[r][i] = numbers[b->out->node_of[r][i]];
+		for (size_t r = 0; r < b->reports->count; r++) {
+			size_t entry_count = b->reports->list[r].report->stacks.entry_count;
+
+			take_numbers(b->out->node_of[r], entry_count, numbers);
+			take_numbers(b->out->lines_of[r], entry_count, numbers);
+		}
 	}
 	free(first);
 	free(todo);
@@ -495,6 +551,7 @@ int page_stacks_make(const struct page_reports *reports, struct page_texts *text
 	string_table_free(b.rows);
 	free(b.order);
 	free(b.frame_of);
+	free(b.line_of);
 	if (err)
 		page_stacks_done(&fresh);
 	else
@@ -507,8 +564,10 @@ void page_stacks_done(struct page_stacks *s)
 	free(s->frames);
 	free(s->objects);
 	free(s->nodes);
-	for (size_t i = 0; i < PAGE_REPORTS; i++)
+	for (size_t i = 0; i < PAGE_REPORTS; i++) {
 		free(s->node_of[i]);
+		free(s->lines_of[i]);
+	}
 	*s = (struct page_stacks){ 0 };
 }
 

@@ -5,10 +5,14 @@
  * Functions that no stack has are left out: a page of one process names nothing of others.  Frames are in the
  * order in which a table of functions shows rows of equal cost, nodes in that of a walk from the root which takes
  * callees by the order of their frames: the same stacks give the same numbers, however they were counted.
+ *
+ * Where a report distinguishes the lines of functions (report --lines) each of its stacks is in the tree twice: with frames that are functions,
+ * as graphs show them, and with frames that are lines, for the table of functions.
  */
 #ifndef EBPREC_ANALYZE_PAGE_STACKS_H
 #define EBPREC_ANALYZE_PAGE_STACKS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -24,8 +28,9 @@ struct page_frame {
 	uint32_t function; /* of the reports: those of the second behind those of the first */
 	uint32_t row_name, row_base; /* what a table of functions shows, while they are made */
 	uint32_t name, label, line, reason, object;
-	uint32_t row; /* of a table of functions */
+	uint32_t row; /* of a table of functions, or of their lines */
 	uint8_t flags, kind;
+	bool is_function; /* the function, whatever line of it ran */
 };
 
 struct page_object {
@@ -45,6 +50,8 @@ struct page_stacks {
 	struct page_node *nodes; /* node 0 is the root, and has no frame */
 	size_t node_count;
 	uint32_t *node_of[PAGE_REPORTS]; /* by entry of each report's stacks */
+	/* The same of stacks whose frames are lines of functions; NULL: the report does not distinguish lines. */
+	uint32_t *lines_of[PAGE_REPORTS];
 };
 
 /* The reports whose stacks there are. */

@@ -270,6 +270,7 @@ int page_waits_read(const struct report *first, const struct report_query *query
 	how.off_cpu = how.wakers = how.each_wait = how.with_sources = how.no_quality = true;
 	how.fields = GROUP_COMM | GROUP_CGROUP;
 	how.times = &w->times;
+	how.with_lines = false; /* only where threads ran is shown by lines */
 	w->any = true;
 	return err ? err : report_make(&w->report, &how);
 }

@@ -10,7 +10,7 @@ import { dom_button, dom_command, dom_is_shortcut, dom_legend, dom_section, el }
 import { filter_all, filter_join_times, filter_make } from "./data/filter.mjs";
 import { flame_describe, flame_find_zoom, flame_go, flame_make, flame_picture, flame_svg, flame_update } from "./view/flame.mjs";
 import { folded_text } from "./count/folded.mjs";
-import { functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
+import { functions_by_line, functions_csv, functions_outermost, functions_table } from "./count/functions.mjs";
 import { KINDS } from "./data/kinds.mjs";
 import { list_sum, list_within, map_get } from "./data/lists.mjs";
 import { link_names, link_names_of, link_read, link_write, LINK_VIEW } from "./data/link.mjs";
@@ -151,7 +151,7 @@ function page_files(app) {
 		save("the graph as PNG", "graph.png", () => new Promise((done) => flame_picture(app.flame).toBlob(done))),
 		save("the graph as SVG", "graph.svg", () => flame_svg(app.flame)),
 		save("stacks as folded lines", "stacks.folded", () => page_folded(app)),
-		save("functions as CSV", "functions.csv", () => functions_csv(app.model, app.profile.list)),
+		save("functions as CSV", "functions.csv", () => functions_csv(app.model, app.profile.list, app.by_line)),
 		app.waiting ? save("waits as CSV", "waits.csv", () => waits_csv(app.waiting.list)) : "");
 }
 
@@ -162,7 +162,7 @@ function page_select(app, key, label, zooms) {
 }
 
 function page_quality(head, waiting) {
-	return el("section.quality", { "aria-label": "Account, and how far to trust it" },
+	return el("section.quality", { "aria-label": "Account and trust" },
 		waiting ? waiting.account : "", el("ul", ...head.verdict.map((line) => el("li", { class: line[0] === " " ? "cause" : null }, line.trim()))));
 }
 
@@ -179,7 +179,7 @@ function page_look(app, closer) {
 }
 
 function page_tools(app) {
-	const search = app.controls.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "find functions by a regular expression", spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: search.value }) });
+	const search = app.controls.search = el("input", { type: "search", placeholder: "find functions (/)", "aria-label": "regular expression of functions", spellcheck: "false", autocomplete: "off", oninput: () => app.change({ search: search.value }) });
 	app.sides = page_select(app, "side", "of the time");
 	return el("div.tools", app.sides, search, app.matched, LINK_VIEW.measure.length > 1 ? page_select(app, "measure", "show", true) : "",
 		page_select(app, "group", "by", true), page_select(app, "order", "from", true), page_select(app, "root", "root at"), page_select(app, "place", "ordered by"));
@@ -193,9 +193,9 @@ function page_legend(app) {
 }
 
 function page_keys() {
-	const keys = [["drag", "select time; with Shift one more range, with Alt what it is compared with; double click selects all"], ["/", "find functions; capitals are found as they are"], ["Esc", "find nothing, then select all"],
-		["[ ]", "shorten and lengthen the selected time"], ["h l", "move it"], ["arrows over time", "read a row at a moment"], ["+ -", "show the selected time alone, all of the time"], ["arrows", "walk the graph: callers up, callees down"],
-		["Enter", "zoom to the frame; over time, select that of the call"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"], ["?", "this list"]];
+	const keys = [["drag", "select time; Shift: one more range, Alt: what to compare it with; double click: all"], ["/", "find functions; capitals as they are"], ["Esc", "find nothing, then select all"],
+		["[ ]", "shorten, lengthen the selected time"], ["h l", "move it"], ["arrows over time", "read a row at a moment"], ["+ -", "show the selected time alone, all of it"], ["arrows", "walk the graph: callers up, callees down"],
+		["Enter", "zoom; over time, select the call's"], ["Backspace, 0", "zoom out"], ["i", "turn the graph around"], ["r", "fold recursion"], ["d", "dark or light"], ["?", "this list"]];
 	return el("dl.keys", ...keys.flatMap(([key, text]) => [el("dt", key), el("dd", text)]));
 }
 
@@ -279,8 +279,9 @@ function page_update(app) {
 	const rest = JSON.stringify([{ ...selection, times: [] }, view.theme, view.rows, view.axis, view.lines, view.search, document.body.clientWidth]);
 	(rest !== app.filter_key || app.what.tree ? overview_update : overview_draw)(app.overview);
 	app.filter_key = rest;
+	app.by_line = functions_by_line(model, app.measure);
 	if (!app.overview.drag) { // while it lasts, pictures follow
-		profile_set(app.profile, functions_table(model, app.outermost ||= functions_outermost(model), count_by_stack(app.measure.rows, app.tree, sums), app.measure.rows.node));
+		profile_set(app.profile, functions_table(model, app.outermost ||= functions_outermost(model), count_by_stack(app.measure.rows, app.tree, sums), app.measure.rows[app.by_line ? "lines" : "node"]));
 		flame_describe(app.flame);
 		app.chose(app.flame.current);
 	}
@@ -291,7 +292,7 @@ function page_update(app) {
 	app.farther.hidden = !view.axis;
 	page_chips(app, problem);
 	const shown = page_shown(app);
-	app.command.set(command_lacks(model, shown, view.around), () => command_line(model, shown, [...app.measure.words, ...command_around(view)]));
+	app.command.set(command_lacks(model, shown, view.around), () => command_line(model, shown, [...app.measure.words, ...command_around(view, app.by_line)]));
 }
 
 // Counts that take longer than a frame are made when the selection rests.
@@ -343,7 +344,7 @@ function page_chips(app, problem) {
 	app.chips_shown = shown;
 	const chips = page_parts(app, baseline).map(([text, edit]) => el("span.chip", text, el("button", { type: "button", "aria-label": "remove " + text, onclick: () => app.change(edit) }, "\u00d7")));
 	if (times.length && !baseline)
-		chips.push(dom_button("compare with another time", () => app.change({ baseline: times[0].join("-"), times: [] }, true), "the next selection is compared with this time (or drag with Alt)"));
+		chips.push(dom_button("compare with another time", () => app.change({ baseline: times[0].join("-"), times: [] }, true), "compare the next selection with this time (or drag with Alt)"));
 	if (Object.values(selection).some((value) => value.length))
 		chips.push(dom_button("select all", () => app.change(filter_all())));
 	app.chips.replaceChildren(...chips);

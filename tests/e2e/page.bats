@@ -205,6 +205,48 @@ END
 	node "$compare" x.html 6 4 1
 }
 
+@test "with --lines functions are by source line; graphs, waits and changes are those of functions" {
+	need_node
+	need_bpf
+	cat >two.c <<'END'
+#include <stdio.h>
+static volatile long sum;
+static long inner(long n)
+{
+	long r = 0;
+	for (long i = 0; i < n; i++)
+		r += i * i % (7 + sum % 2);
+	for (long i = 0; i < n; i++)
+		r += (r >> 3) % (i + 3 + sum % 3);
+	return r;
+}
+__attribute__((noinline)) static long outer(long n)
+{
+	long a = inner(n);
+	return a + inner(n * 2);
+}
+int main(void)
+{
+	for (int i = 0; i < 900; i++)
+		sum += outer(20000);
+	return sum == 1;
+}
+END
+	cc -g -O1 -fno-inline -o two two.c
+	ebprec record -q -F 997 -o x.data -- ./two
+	agrees x.data 12 1 --lines
+	agrees x.data 4 2 --lines --inline
+	node "$BATS_TEST_DIRNAME/../lib/web/compare.mjs" x.html 2 3
+	# Both loops are there, which are one function without lines.
+	ebprec report -q --csv --lines x.data | grep -q ',inner,two.c:7'
+	ebprec report -q --html x.html --lines x.data
+	node "$BATS_TEST_DIRNAME/../lib/web/lines.mjs" x.html inner >lines
+	grep -qx two.c:7 lines
+	grep -qx two.c:9 lines
+	ebprec report -q --html x.html x.data
+	same "" "$(node "$BATS_TEST_DIRNAME/../lib/web/lines.mjs" x.html inner)"
+}
+
 @test "the page of two captures: each has its stacks, and the changes are those of ebprec diff, with filters and files of other names" {
 	need_node
 	local compare=$BATS_TEST_DIRNAME/../lib/web/compare.mjs phases=$BATS_TEST_DIRNAME/../lib/web/phases.mjs words

@@ -83,7 +83,7 @@ static const struct {
 	{ "callees", NOT_HTML "annotations" },
 	{ "folded", NOT_TREES NOT_HTML "system categories min-percent lines threads" },
 	{ "svg", NOT_TREES NOT_HTML "system categories min-percent lines threads" },
-	{ "html", NOT_TREES NOT_COUNTS "min-percent lines threads sort" },
+	{ "html", NOT_TREES NOT_COUNTS "min-percent threads sort" },
 	{ "annotate", NOT_TREES NOT_HTML NOT_COUNTS "threads sort" },
 	{ "waits", NOT_TREES NOT_HTML NOT_COUNTS "lines" },
 	{ "symbols-report", NOT_TREES NOT_HTML NOT_COUNTS "min-percent lines threads sort" },

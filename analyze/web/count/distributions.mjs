@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 // distributions - intervals of counts: the beta distribution, its quantiles, and what is made of them
 
-const ENOUGH = 1e-14, TINY = 1e-300, FRACTION_MOST = 100000, NEWTON_MOST = 200, NORMAL = 1e6;
+const ENOUGH = 1e-14, TINY = 1e-300, TERMS = 1e5, STEPS = 200, NORMAL = 1e6;
 
 // The rest of log_gamma after Stirling's formula, from 12 on.
 function stirling_rest(x) {
 	const y = 1 / (x * x);
-	return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y * (1 / 1188 - y * 691 / 360360))))) / x;
+	return (1 / 12 - y * (1 / 360 - y * (1 / 1260 - y * (1 / 1680 - y / 1188)))) / x;
 }
 
 function log_gamma(x) {
@@ -19,7 +19,7 @@ function log_gamma(x) {
 function beta_fraction(x, a, b) {
 	const away = (v) => (Math.abs(v) < TINY ? TINY : v);
 	let c = 1, d = 1 / away(1 - (a + b) * x / (a + 1)), f = d;
-	for (let m = 1; m < FRACTION_MOST; m++) {
+	for (let m = 1; m < TERMS; m++) {
 		const even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m)), uneven = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
 		d = 1 / away(1 + even * d);
 		c = away(1 + even / c);
@@ -55,7 +55,7 @@ function beta_tail(x, a, b, upper) {
 // The x whose tail is p.
 function beta_quantile(p, a, b, upper) {
 	let low = 0, high = 1, x = a / (a + b);
-	for (let i = 0; i < NEWTON_MOST && high - low > ENOUGH * high; i++) {
+	for (let i = 0; i < STEPS && high - low > ENOUGH * high; i++) {
 		const over = (beta_tail(x, a, b, upper) - p) * (upper ? -1 : 1), density = Math.exp(beta_log_term(x, a, b)) / (x * (1 - x));
 		if (over > 0)
 			high = x;

@@ -48,5 +48,9 @@ export function functions_table(model, outermost, counted, node_of) {
 	return list.sort(FUNCTIONS_ORDERS.self);
 }
 
-// `ebprec report --csv`
-export const functions_csv = (model, list) => words_csv("self,total,dso,symbol", list.map((r) => [r.self, r.total, model.objects.base[model.frames.object[r.frame]], model.frames.name[r.frame]]));
+// `ebprec report --csv`, with --lines by_line.
+export const functions_csv = ({ objects, frames }, list, by_line) => words_csv("self,total,dso,symbol" + (by_line ? ",line" : ""),
+	list.map((r) => [r.self, r.total, objects.base[frames.object[r.frame]], frames.name[r.frame], ...(by_line ? [frames.line[r.frame] || "[unknown]"] : [])]));
+
+// Whether the table of functions has their lines: on a page with these, of samples.
+export const functions_by_line = ({ samples }, measure) => !measure.words.length && samples.lines.some(Boolean);

@@ -73,8 +73,8 @@ export function command_line(model, selection, view) {
 	return command_join(["ebprec", "report", ...view, ...command_words(of.model, of.selection), "-i", of.model.head.file]);
 }
 
-// The part of each stack that the graph shows.
-export const command_around = ({ around, order }) => around ? ["--" + (order === "up" ? "callers" : "callees") + "=" + around, "--sort=symbol"] : [];
+// The part of each stack that the graph shows; of all of it, functions may be by their lines.
+export const command_around = ({ around, order }, by_line) => around ? ["--" + (order === "up" ? "callers" : "callees") + "=" + around, "--sort=symbol"] : by_line ? ["--lines"] : [];
 
 // `ebprec marks` and `ebprec metrics` take threads and times alone.
 export const command_of_events = (selection) => ({ ...selection, cpus: [], symbol: "", dso: "", parent: "" });

@@ -32,7 +32,7 @@ const MODEL_NAMES = {
 	nodes: "+ parent frame:frames",
 	tasks: "+ pid tid- samples weight comm$ label$ cgroup$ container$",
 	samples: "+ time stack:samples.stacks",
-	"samples.stacks": "+ node:nodes end:65536",
+	"samples.stacks": "+ node:nodes lines:nodes end:65536",
 	"samples.cpus": "+ cpu- samples",
 	threads: "tid- pid comm$ task:tasks begin- start pieces waits",
 	pieces: "+ state:24 hole",
@@ -100,8 +100,8 @@ const model_tasks = (table, samples) => ({ ...table, tid: table.pid.map((own, i)
 
 // A row a sample, by task and then by time.
 function model_samples(table, cpus, stacks, tasks) {
-	// time: us since head.base_us; weight: null: 1 each; node, end: of each stack.
-	const { count, stack, weight = null } = table, { node, end } = stacks, time = new Float64Array(count), task = new Uint32Array(count), cpu = new Int32Array(count);
+	// time: us since head.base_us; weight: null: 1 each; node, lines, end: of each stack.
+	const { count, stack, weight = null } = table, { node, lines, end } = stacks, time = new Float64Array(count), task = new Uint32Array(count), cpu = new Int32Array(count);
 	for (let t = 0; t < tasks.count; t++)
 		for (let i = tasks.first[t], us = 0; i < tasks.first[t + 1]; i++) {
 			time[i] = us += table.time[i];
@@ -109,7 +109,7 @@ function model_samples(table, cpus, stacks, tasks) {
 		}
 	const ends = model_firsts(cpus.samples, table);
 	cpus.cpu.forEach((own, r) => (own < -1 || own > 0xffff ? refuse("CPU " + own + " is not in the page") : cpu.fill(own, ends[r], ends[r + 1])));
-	return { count, time, stack, weight, task, cpu, node, end };
+	return { count, time, stack, weight, task, cpu, node, lines, end };
 }
 
 // ---- states and waits ----
@@ -169,7 +169,7 @@ function model_pieces({ count, state: states, hole }, threads, runs, lengths) {
 		}
 		wrong ||= next !== threads.wait[t + 1] || r !== last[t];
 	}
-	return wrong || l !== lengths.length ? refuse("the states of threads are not those of their runs and waits") : { count, from, length, state, wait };
+	return wrong || l !== lengths.length ? refuse("states are not those of runs and waits") : { count, from, length, state, wait };
 }
 
 // taken: of a wait with a stack, its place among those of its thread.

@@ -15,7 +15,7 @@ function detail_facts({ model, tree, measure, total, self, counted, sum }, node)
 	const facts = [["total", weight(total[node]) + words_percent(total[node], counted.sum) + " of the selection, " + words_percent(total[node], sum) + " of all"],
 		["itself", weight(self[node]) + words_percent(self[node], counted.sum)]];
 	if (frame >= 0)
-		facts.push(["file", objects.path[object]], ["kind", kinds_of(model, frame)[1]], ["build id", objects.build_id[object]], ["line", frames.line[frame]], ["no name", frames.reason[frame]]);
+		facts.push(["file", objects.path[object]], ["kind", kinds_of(model, frame)[1]], ["build id", objects.build_id[object]], ["no name", frames.reason[frame]]);
 	return facts.filter(([, text]) => text);
 }
 

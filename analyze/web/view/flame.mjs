@@ -63,8 +63,8 @@ function flame_chart(flame, width) {
 	/** @type {any} */
 	const range = times.length ? [times[0][0], times.at(-1)[1]] : overview_axis_of(app);
 	const list = wanted && app.view.measure === "cpu" && layout_thread(app.model, app.filter, range);
-	note.textContent = !app.counted.sum ? "nothing is selected" : !wanted ? "A box is a function, as wide as its share, beside its callers and callees; click: details, double click: zoom" :
-		list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) + "; select less to see more" : "Calls over time are those of one thread while it ran: select one above.";
+	note.textContent = !app.counted.sum ? "nothing is selected" : !wanted ? "A box is a function, as wide as its share; click: details, double click: zoom" :
+		list ? "from " + words_moment(range[0], 1) + " to " + words_moment(range[1], 1) + "; select less to see more" : "Calls over time are of one thread: select one above.";
 	return list && layout_chart(app.model, app.tree, list, range, width);
 }
 

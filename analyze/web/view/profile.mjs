@@ -16,6 +16,7 @@ export function profile_make(app) {
 		[() => app.measure.unit, (r) => words_count(r.self), "number"],
 		["object", (r) => el("div.object", { title: objects.path[frames.object[r.frame]] }, objects.base[frames.object[r.frame]])],
 		["function", (r) => profile_name(app, r.frame), null, "name", name],
+		...(frames.line.some(Boolean) ? [["line", (r) => frames.line[r.frame]]] : []),
 	] });
 	return { app, table, list: [], element: dom_section("functions", "Functions", null, table.element) };
 }

@@ -10,7 +10,7 @@ import { command_around, command_events, command_lacks, command_words } from "..
 import { count_by_stack } from "../../../analyze/web/count/count.mjs";
 import { filter_all, filter_ranges } from "../../../analyze/web/data/filter.mjs";
 import { folded_text } from "../../../analyze/web/count/folded.mjs";
-import { functions_csv, functions_outermost, functions_table } from "../../../analyze/web/count/functions.mjs";
+import { functions_by_line, functions_csv, functions_outermost, functions_table } from "../../../analyze/web/count/functions.mjs";
 import { link_read, link_write } from "../../../analyze/web/data/link.mjs";
 import { match_exactly } from "../../../analyze/web/data/match.mjs";
 import { marks_selected, marks_summary } from "../../../analyze/web/data/marks.mjs";
@@ -146,10 +146,11 @@ function check_around(measure, filter, words, functions) {
 
 function check_measure(measure, selection, words) {
 	const { tree } = measure, filter = measure.filter(selection), sums = measure.count(filter, tree.slots, tree.ends.length);
-	const more = [...measure.words, ...words], functions = functions_table(model, outermost, count_by_stack(measure.rows, tree, sums), measure.rows.node);
+	const by_line = functions_by_line(model, measure);
+	const more = [...measure.words, ...words], functions = functions_table(model, outermost, count_by_stack(measure.rows, tree, sums), measure.rows[by_line ? "lines" : "node"]);
 	check("folded stacks", more, report(["--folded", ...more]), folded_text(model, tree, tree_weigh(tree, sums.weights).self));
-	check("functions", more, report(["--csv", "--min-percent", "0", ...more]),
-		functions_csv(model, functions));
+	check("functions", more, report(["--csv", "--min-percent", "0", ...(by_line ? ["--lines"] : []), ...more]),
+		functions_csv(model, functions, by_line));
 	if (measure.name === "off-cpu")
 		check("waits", words, report(["--waits", "--csv", "--min-percent", "0", ...words]),
 			waits_csv(waits_table(model, measure.rows, filter)));

@@ -48,7 +48,7 @@ each_way() {
 		[ "$status" -eq 2 ]
 		contains "$stderr" "ebprec: $line (see"
 	done <<-'END'
-	report --waits --lines|--waits has no '--lines', which is for the table of functions, --tree, --bottom-up, --callers, --callees and --annotate
+	report --waits --lines|--waits has no '--lines', which is for the table of functions, --tree, --bottom-up, --callers, --callees, --html and --annotate
 	report --waits --max-depth 3|--waits has no '--max-depth', which is for --tree, --bottom-up, --callers and --callees
 	report --waits --no-system|--waits has no '--no-system', which is for the table of functions, --tree, --bottom-up, --callers and --callees
 	report --waits --sort symbol|--waits has no '--sort symbol', only: comm, pid, tid
@@ -62,7 +62,7 @@ each_way() {
 	report --svg x.svg --threads|--svg has no '--threads', which is for the table of functions, --tree, --bottom-up, --callers, --callees and --waits
 	report --html x.html --fold-recursion|--html has no '--fold-recursion', which is for --tree, --bottom-up, --callers and --callees
 	report --annotate main --sort comm|--annotate has no '--sort', which is for the table of functions, --tree, --bottom-up, --callers, --callees, --folded, --svg and --waits
-	report --symbols-report --lines|--symbols-report has no '--lines', which is for the table of functions, --tree, --bottom-up, --callers, --callees and --annotate
+	report --symbols-report --lines|--symbols-report has no '--lines', which is for the table of functions, --tree, --bottom-up, --callers, --callees, --html and --annotate
 	report --process 100 --wall|--process has no '--wall'
 	report --process 100 --pid 3|--process has no '--pid'
 	report --categories rules|option '--categories' is one of --sort category

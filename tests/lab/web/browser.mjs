@@ -693,6 +693,7 @@ await test("with forced colours, kinds keep colours of their own in the legend a
 	assert.ok(await page.evaluate(() => matchMedia("(forced-colors: active)").matches));
 	const swatches = await page.$$eval('[aria-label="Colours"] .swatch', (list) => list.map((swatch) => getComputedStyle(swatch).backgroundColor));
 	assert.equal(new Set(swatches).size, swatches.length);
+	await page.waitForSelector(".sum .kind-user"); // the account is made when the selection rests
 	assert.ok(swatches.includes(await page.$eval(".sum .kind-user", (bar) => getComputedStyle(bar).backgroundColor)));
 	for (const selector of ["h1", ".quality li", ".selected", "td", ".command code", ".legend li", "button", "select"])
 		assert.ok(await page.$eval(selector, (element) => {

@@ -54,6 +54,7 @@ struct walk_state {
 	__u32 compat; /* a 32-bit program */
 	__u32 first_map, map_count;
 	__u32 map_at;  /* the mapping of the frame before: most often it is this one's */
+	__u32 tgid;    /* of the process, as current_ids() has it */
 	__u32 runtime; /* as in struct walk_proc */
 	__u64 runtime_base;
 	__u32 jvm;         /* WALK_JVM_* */
@@ -532,6 +533,7 @@ static __always_inline bool walk_process(struct walk_state *w)
 	struct walk_proc *proc = bpf_map_lookup_elem(&walk_procs, &tgid);
 	__u64 *exec_ns;
 
+	w->tgid = tgid;
 	if (!proc)
 		return false;
 	exec_ns = bpf_map_lookup_elem(&walk_execs, &tgid);

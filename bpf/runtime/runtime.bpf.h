@@ -441,11 +441,13 @@ static __always_inline bool runtime_send_code(const struct runtime_state *s,
 					      __u64 line_bytes)
 {
 	__u64 size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + line_bytes;
+	const struct walk_state *w = walk_here();
 	void *ring = ring_here();
 
-	if (!ring)
+	if (!ring || !w)
 		return false;
-	ev->pid = current_ids() >> 32;
+	/* A call of pidns_ids() would be one too many here: Linux 6.1 allows 512 bytes of stack for all. */
+	ev->pid = w->tgid;
 	ev->user = bpf_get_current_uid_gid();
 	ev->id = id;
 	ev->desc = s->number;

@@ -15,9 +15,10 @@
 
 #include "bpf/runtime/runtime.bpf.h"
 
-#define PYTHON_THREADS_MAX  2048 /* states that are looked at for one thread */
-#define PYTHON_THREAD_BYTES 200
-#define PYTHON_BYTES_HEAD   32 /* what stands before the contents of a bytes object */
+#define PYTHON_THREADS_MAX     2048 /* states that are looked at for one thread */
+#define PYTHON_THREAD_BYTES    200
+#define PYTHON_BYTES_HEAD      32 /* what stands before the contents of a bytes object */
+#define PYTHON_CFRAME_PREVIOUS 8  /* of _PyCFrame, behind its current_frame */
 /* PyObject_HEAD, PyVarObject, and a str's length and state. */
 #define PYTHON_TYPE    8
 #define PYTHON_SIZE    16
@@ -186,6 +187,24 @@ static __always_inline int python_put_entry(struct runtime_state *s)
 	return runtime_put(s, RUNTIME_FRAME_ENTRY | RUNTIME_FRAME_NOTHING);
 }
 
+/*
+ * In 3.11 and 3.12 each entry of the eval loop has a struct with its current frame and the struct of the entry
+ * before.  The thread gets the new struct some instructions before its frame is written there: until then the frame
+ * is one of an earlier call.  It is right where the first frame behind the entry is the current one of the struct before.
+ */
+static __always_inline bool python_is_stale(struct runtime_state *s, const struct runtime_desc *d,
+					    __u64 previous)
+{
+	if (d->python.cframe_frame == RUNTIME_NO_FIELD || s->is_below)
+		return false;
+	s->is_below = 1;
+	if (previous == s->below)
+		return false;
+	s->why = RUNTIME_UNKNOWN;
+	s->n = 0;
+	return true;
+}
+
 /* 1: the walk ends. */
 __attribute__((noinline)) int runtime_python_frame(__u32 index)
 {
@@ -208,6 +227,8 @@ __attribute__((noinline)) int runtime_python_frame(__u32 index)
 	previous = RUNTIME_FIELD(s->object, __u64, d->python.frame_previous);
 	if (d->python.frame_owner != RUNTIME_NO_FIELD &&
 	    RUNTIME_FIELD(s->object, __u8, d->python.frame_owner) == d->python.owner_entry) {
+		if (python_is_stale(s, d, previous))
+			return 1;
 		s->why = RUNTIME_TOO_DEEP;
 		s->at = previous;
 		return python_put_entry(s);
@@ -217,6 +238,8 @@ __attribute__((noinline)) int runtime_python_frame(__u32 index)
 	entry = d->python.frame_entry != RUNTIME_NO_FIELD
 			? RUNTIME_FIELD(s->object, __u8, d->python.frame_entry)
 			: d->python.frame_owner == RUNTIME_NO_FIELD;
+	if (entry && python_is_stale(s, d, previous))
+		return 1;
 	if (runtime_python_code(code))
 		return 1;
 	word |= (__u64)s->code_id << RUNTIME_INSTR_BITS;
@@ -242,15 +265,22 @@ static long python_frame(__u32 index, void *ctx)
 static __always_inline int python_thread(struct runtime_state *s, const struct runtime_desc *d,
 					 __u64 addr)
 {
-	__u64 frame;
+	__u64 frame, current;
 
 	if (runtime_read(s->object, PYTHON_THREAD_BYTES, addr))
 		return -1;
 	if (!is_descriptor(RUNTIME_FIELD(s->object, __u64, d->python.thread_id), s->thread_pointer))
 		return 0;
 	frame = RUNTIME_FIELD(s->object, __u64, d->python.thread_frame);
-	if (frame && d->python.cframe_frame != RUNTIME_NO_FIELD)
-		frame = runtime_word(frame + d->python.cframe_frame);
+	if (frame && d->python.cframe_frame != RUNTIME_NO_FIELD) {
+		current = frame + d->python.cframe_frame;
+		frame = runtime_word(current);
+		if (frame) {
+			s->is_below = 0;
+			s->below = runtime_word(runtime_word(current + PYTHON_CFRAME_PREVIOUS) +
+						d->python.cframe_frame);
+		}
+	}
 	s->at = frame;
 	return !!frame;
 }

@@ -62,6 +62,8 @@ struct runtime_state {
 	__u64 interpreter, thread;
 	__u64 found, found_at;  /* the thread's state, and the first frame of it; 0: none */
 	__u64 next_interpreter; /* 0: there is one alone */
+	/* Python: the first frame below the innermost entry of the eval loop; whether the walk has come there. */
+	__u64 below, is_below;
 	__u64 thread_pointer;
 	struct runtime_code_key key; /* of the code that was looked for last */
 	struct runtime_numbers none; /* what a process has that got no number yet */

@@ -381,6 +381,21 @@ python_frames() {
 }
 
 # bats test_tags=long
+@test "frames of an earlier call, which a thread still has when an entry of the loop of 3.11 or 3.12 begins, are not shown" {
+	list=$(pythons | grep '/3\.1[12]\.') || true
+	[ -n "$list" ] || skip "needs a CPython of pyenv of 3.11 or 3.12"
+	record_each "exec \"\$PYTHON\" '${stacks%/*}/stale.py'"
+	n=0
+	for python in $list; do
+		n=$((n + 1))
+		ebprec report --folded -p "$(cat pid.$n)" -i x.data >folded 2>err
+		[ "$(weight 'py::outer .*;py::inner ' <folded)" -gt 100 ] || fail "$python: $(cat err)"
+		same '' "$(grep PKCS5_PBKDF2_HMAC folded | grep -m1 py::outer || true)"
+		contains "$(cat err)" 'samples in Python code lack functions of it: what was read is no frame of its program'
+	done
+}
+
+# bats test_tags=long
 @test "a thread never has the functions of another one in a second interpreter, and a reason where it has none" {
 	found=
 	# Two ways to share a process: one lock for all interpreters, and since 3.12 one for each.

@@ -319,8 +319,10 @@ static int become_recorder(const struct agent_opts *o, char **words)
 	size_t count = 10, given = 0;
 	int status;
 
-	if (!capture)
+	if (!capture) {
+		free(path);
 		return message_error("cannot record: %s", strerror(ENOMEM));
+	}
 	if (o->quiet)
 		argv[count++] = quiet;
 	if (o->samples_an_hour) {

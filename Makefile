@@ -87,7 +87,7 @@ BPF	     := $(sort $(wildcard bpf/*/*.bpf.c))
 UNIT	     := $(sort $(shell find tests/unit -name 'test_*.c'))
 FUZZ	     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
 GEN	     := $(sort $(wildcard tests/lib/gen/*.c))
-LIVE	     := $(sort $(wildcard tests/live/*.c))
+LIVE	     := $(sort $(wildcard tests/live/workloads/*.c tests/live/hostile/*.c))
 REFUSED	     := $(addprefix $(O)/tests/lab/bpf/refused_,$(addsuffix .bpf.o,nointerval first pointer unaligned field long name \
 		taken none array tracepoint verifier nobtf))
 MAN	     := $(sort $(wildcard docs/man/*.[1-9]))
@@ -239,7 +239,7 @@ $(O)/tests/lib/gen/%: $(O)/tests/lib/gen/%.o $(O)/libsym.a $(O)/libformat.a
 # pointer; from -O1 on gcc leaves it out of leaf functions whatever the -f and -m options are.
 $(call obj,$(LIVE)): CFLAGS += -O0
 $(call obj,$(LIVE)): HARDEN :=
-$(O)/tests/live/hostile_v8 $(O)/tests/live/hostile_jvm: EB_LDFLAGS += -rdynamic # which is where V8's facts are
+$(O)/tests/live/hostile/hostile_v8 $(O)/tests/live/hostile/hostile_jvm: EB_LDFLAGS += -rdynamic # which is where V8's facts are
 $(O)/tests/live/%: $(O)/tests/live/%.o
 	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -lpthread
 
@@ -285,7 +285,7 @@ check-fleet: all tests $(call have,fleet)	## push to real servers that are kille
 check-brief: all tests			## report --brief of ten recorded situations; half a minute; root and BPF
 	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/brief
 
-check-compare: all $(O)/tests/live/counted	## 40 pairs of recordings with known changes, through diff; 10 minutes; root, BPF
+check-compare: all $(O)/tests/live/workloads/counted	## 40 pairs of recordings with known changes, through diff; 10 minutes; root, BPF
 	$(Q)tests/lab/compare/run $(O)
 
 check-containers: all tests $(call have,containers)	## names in real containers and sandboxes; a minute or two; root, BPF, podman
@@ -304,7 +304,7 @@ check-long: all tests			## the tests that scripts/test leaves out, of seconds ea
 	$(Q)LONG_TESTS=only scripts/run-tests.sh $(O) mutate e2e live
 
 storm: all tests			## 1000 programs a second for 10 s; needs root and BPF
-	$(Q)STORM_SECONDS=10 EBPREC_BUILD=$(abspath $(O)) bats -f thousand tests/live/tables.bats
+	$(Q)STORM_SECONDS=10 EBPREC_BUILD=$(abspath $(O)) bats -f thousand tests/live/unwind/tables.bats
 
 check-foreign: all				## every view of perf's files of twelve kinds; minutes, root, perf
 	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/lab/foreign/foreign.bats
@@ -322,10 +322,10 @@ check-threads: analyze tests			## the analyzer's threads under the thread saniti
 	$(Q)scripts/check-threads.sh $(O) $(O)/san-thread $(patsubst %.c,%,$(THREADED))
 
 check-kills: all tests			## kill -9 at 50 random moments, minutes; needs root and BPF
-	$(Q)EBPREC_KILLS=50 bats tests/live/recover.bats
+	$(Q)EBPREC_KILLS=50 bats tests/live/recording/recover.bats
 
 check-faults: all tests			## disks that fail, CPUs that go, 10,000 processes: minutes; needs root and BPF
-	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/faults.bats tests/live/hangs.bats tests/lab/faults
+	$(Q)EBPREC_BUILD=$(abspath $(O)) bats tests/live/recording/faults.bats tests/live/recording/hangs.bats tests/lab/faults
 
 check-memory: all tests			## does the recorder's memory stand still? new programs, new files; 12 minutes; root and BPF
 	$(Q)scripts/check-memory.sh $(O)
@@ -343,11 +343,11 @@ check-kernels-aarch64: analyze $(call have,kernels) $(call have,kernels-aarch64)
 	$(Q)$(MAKE) ARCH=aarch64 check-kernels-emulated
 
 EMULATED_UNIT := $(shell awk '!/^\#/ { print "tests/unit/" $$1 ".c" }' scripts/emulator-lacks)
-check-kernels-emulated: analyze record $(addprefix $(O)/tests/live/,cached calls ends futexes leaks pingpong refuse shares) $(call prog,$(EMULATED_UNIT)) $(O)/tests/lab/kernels/cpp_shares $(O)/tests/lab/kernels/go_shares
+check-kernels-emulated: analyze record $(addprefix $(O)/tests/live/workloads/,cached calls ends futexes leaks pingpong shares) $(O)/tests/live/hostile/refuse $(call prog,$(EMULATED_UNIT)) $(O)/tests/lab/kernels/cpp_shares $(O)/tests/lab/kernels/go_shares
 	$(Q)EBPREC_NATIVE=$(abspath $(patsubst %/$(ARCH),%,$(O))) scripts/run-tests.sh $(O) kernels-aarch64
 
 # Programs without frame pointers in other languages, for a machine that has no compiler.
-$(O)/tests/lab/kernels/cpp_shares: tests/live/cpp_shares.cpp
+$(O)/tests/lab/kernels/cpp_shares: tests/live/workloads/cpp_shares.cpp
 	@mkdir -p $(@D)
 	$(call show_step,CXX,$<)$(CXX) -O2 -g -fomit-frame-pointer -Wall -Wextra -static-libstdc++ -static-libgcc -o $@ $<
 

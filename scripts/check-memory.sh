@@ -47,7 +47,7 @@ record() {
 	warm=$1
 	shift
 	"$build/ebprec-record" -q "$@" --table-cache none -o "$work/r.data" -- \
-		"$build/tests/live/storm" "$storm" "$seconds" ${files:+"$files"} >"$work/started" &
+		"$build/tests/live/workloads/storm" "$storm" "$seconds" ${files:+"$files"} >"$work/started" &
 	pid=$!
 	sleep "$warm" # the window is full, tables are there
 	: >"$work/rss"

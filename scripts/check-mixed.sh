@@ -3,7 +3,7 @@
 #
 # check-mixed.sh BUILD_DIR [SECONDS [PERCENT]] - are the stacks of a mixed load complete?
 #
-# Records tests/live/mixed-load.sh and walks the folded output: at least PERCENT (99.5) of the user
+# Records tests/live/workloads/mixed-load.sh and walks the folded output: at least PERCENT (99.5) of the user
 # stacks must begin at _start, at the caller of __libc_start_main, or at clone or clone3.  Stacks
 # with JIT code in them are counted apart.  Needs root and BPF.
 set -eu
@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 status=0
 
 "$build/ebprec" record -q -F 499 --without sched -o "$work/mixed.data" -- \
-	tests/live/mixed-load.sh "$work" "$seconds"
+	tests/live/workloads/mixed-load.sh "$work" "$seconds"
 "$build/ebprec" report --folded -i "$work/mixed.data" >"$work/folded" 2>"$work/quality"
 perl -e '
 	my ($percent) = @ARGV;

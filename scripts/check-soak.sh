@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 
 # Without marks: those are of any process that marks something on this machine.
 ebprec record -aq --with all --without mark --slower 50ms -o "$work/soak.data" -- \
-	tests/live/mixed-load.sh "$work" "$seconds" >"$work/printed" 2>&1 &
+	tests/live/workloads/mixed-load.sh "$work" "$seconds" >"$work/printed" 2>&1 &
 job=$!
 for _ in $(seq 200); do
 	[ "$(cat "/proc/$job/comm")" != ebprec-record ] || break # ebprec becomes it

@@ -61,7 +61,7 @@ recording() {
 	report_result "$name" $status
 }
 
-"$build/tests/live/storm" 50 120 >/dev/null 2>&1 &
+"$build/tests/live/workloads/storm" 50 120 >/dev/null 2>&1 &
 storm=$!
 memcheck+=(--undef-value-errors=no)
 recording "a recording by perf events" "$build/ebprec-record" --no-bpf -a -F 99

@@ -99,9 +99,10 @@ is_left_out() {
 
 # run_bats_file FILE
 run_bats_file() {
-	suite=${1%/*}
 	long_count=$(grep -c '^# bats test_tags=long$' "$1" || true)
-	set -- "$1" "${suite##*/}/$(basename "$1" .bats)"
+	name=${1#tests/}
+	name=${name#lab/}
+	set -- "$1" "${name%.bats}"
 	if [ "$long_count" -gt 0 ] && is_left_out "$long_count"; then
 		[ "$long_count" -lt "$(grep -c '^@test ' "$1")" ] || return 0
 		set -- "$@" --filter-tags '!long'
@@ -154,9 +155,9 @@ run_lanes() {
 
 run_live() {
 	# shellcheck disable=SC2046 # names without blanks
-	run_lanes "${LIVE_LANES:-$(nproc)}" $(grep -l '^# runs beside others: ' tests/live/*.bats)
+	run_lanes "${LIVE_LANES:-$(nproc)}" $(grep -rl --include='*.bats' '^# runs beside others: ' tests/live)
 	# shellcheck disable=SC2013 # names without blanks
-	for file in $(grep -L '^# runs beside others: ' tests/live/*.bats); do run_bats_file "$file"; done
+	for file in $(grep -rL --include='*.bats' '^# runs beside others: ' tests/live | sort); do run_bats_file "$file"; done
 }
 
 # end_early WHAT - WHAT did not come to its end, which is a failure

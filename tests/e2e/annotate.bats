@@ -195,9 +195,9 @@ instructions() {
 }
 
 @test "samples that may come late: a line above the functions describes it" {
-	address=$(nm "$BUILD/tests/live/calls" | symbol_address print_count)
+	address=$(nm "$BUILD/tests/live/workloads/calls" | symbol_address print_count)
 	printf '0 comm 7 7 c\n0 map 7 0x400000 0x100000 0 %s\n1000 sample 7 7 0 1 u:0x40%s\n' \
-		"$BUILD/tests/live/calls" "${address: -4}" | gen_story c.data
+		"$BUILD/tests/live/workloads/calls" "${address: -4}" | gen_story c.data
 	ebprec report -q --annotate print_count c.data >out
 	contains "$(cat out)" "# samples come late: what is hottest may be a line or some instructions before the one that has them"
 	ebprec report -q c.data >out

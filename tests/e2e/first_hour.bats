@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# The first hour: what a new user types, on captures that are made for it.  On recordings: tests/live/first_hour.bats.
+# The first hour: what a new user types, on captures that are made for it.  On recordings: tests/live/report/first_hour.bats.
 
 # shellcheck source=tests/lib/helper.bash
 . "$BATS_TEST_DIRNAME/../lib/helper.bash"

@@ -7,9 +7,9 @@
 
 setup() {
 	cd "$BATS_TEST_TMPDIR" || return
-	cp "$BUILD/tests/live/calls" app-1.2
-	cp "$BUILD/tests/live/calls" app-1.3
-	cp "$BUILD/tests/live/marker" other
+	cp "$BUILD/tests/live/workloads/calls" app-1.2
+	cp "$BUILD/tests/live/workloads/calls" app-1.3
+	cp "$BUILD/tests/live/workloads/marker" other
 }
 
 # samples FILE COMM HOT - a capture's story: of each 10 samples so many in the first function, 4 in the second

@@ -275,7 +275,7 @@ tree_of_words() {
 	for name in xz python3 openssl git node; do
 		ln -s cc "$BATS_TEST_TMPDIR/bin/$name"
 	done
-	load="$PWD/tests/live/mixed-load.sh $BATS_TEST_TMPDIR/work 600"
+	load="$PWD/tests/live/workloads/mixed-load.sh $BATS_TEST_TMPDIR/work 600"
 	runs() {
 		pgrep -f "$load" >/dev/null
 	}

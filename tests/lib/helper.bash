@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# helper.bash - the functions that .bats files share; each file begins with `load ../lib/helper`
+# helper.bash - the functions that .bats files share; each file begins with `load` of this one
 # shellcheck shell=bash
 
 bats_require_minimum_version 1.5.0 # run --separate-stderr
@@ -8,7 +8,7 @@ bats_require_minimum_version 1.5.0 # run --separate-stderr
 TEST_LIB=${BASH_SOURCE[0]%/*}
 # The folder of the programs, as the tree has it: run-tests.sh sets it; by hand it is build/.
 BUILD=$(cd "$TEST_LIB/../.." && cd "${EBPREC_BUILD:-build}" && pwd)
-PATH=$BUILD:$BUILD/tests/lib/gen:$BUILD/tests/live:$PATH
+PATH=$BUILD:$BUILD/tests/lib/gen:$BUILD/tests/live/workloads:$BUILD/tests/live/hostile:$PATH
 export PATH LC_ALL=C TZ=UTC NO_COLOR=1
 # The shell of script(1), which takes what printf %q writes; where SHELL is not set it would be dash.
 SHELL=$BASH

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# shares.awk - of folded stacks of tests/live/shares: its time is 3:2:1, below the complete chain of calls
+# shares.awk - of folded stacks of tests/live/workloads/shares: its time is 3:2:1, below the complete chain of calls
 #
 # -v least=SAMPLES -v named=PERCENT of them in its three functions -v slack=SHARE: by which a share may differ, or by what
 # chance explains, if that is more.  Prints the counts; status 1 when they are others.

@@ -72,9 +72,9 @@ recorded_twice() {
 @test "a mixed load in a container has complete stacks, names, and the host's shares" {
 	# While a busy machine makes unwind tables, stacks are truncated: a first recording fills the cache.
 	in_pod pidns /build/ebprec record -q -a --table-cache /work/tables -o /work/warm.data -- \
-		/src/tests/live/mixed-load.sh /work/load 3
+		/src/tests/live/workloads/mixed-load.sh /work/load 3
 	recorded_twice '
-		/build/ebprec record -a -F 999 --table-cache /work/tables -o /work/in.data -- /src/tests/live/mixed-load.sh /work/load 8 2>/work/err
+		/build/ebprec record -a -F 999 --table-cache /work/tables -o /work/in.data -- /src/tests/live/workloads/mixed-load.sh /work/load 8 2>/work/err
 		/build/ebprec report --folded -i /work/in.data >/work/folded 2>/work/quality'
 	same "ebprec: inside a pid namespace: processes outside of it are counted as one, '[foreign]'" "$(head -n 1 err)"
 	# As scripts/check-mixed.sh has it; of what is not named symbols were stripped, or made at run time.
@@ -88,8 +88,8 @@ recorded_twice() {
 }
 
 @test "a recording in a container's inner pid namespace has that one's programs alone, with complete stacks" {
-	cp "$BUILD/tests/live/shares" one
-	cp "$BUILD/tests/live/shares" two
+	cp "$BUILD/tests/live/workloads/shares" one
+	cp "$BUILD/tests/live/workloads/shares" two
 	recorded_twice '
 		/work/one 60 >/dev/null &
 		unshare --pid --fork --mount-proc /bin/bash -c "

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Files and processes that do not answer: each costs itself alone, and is counted.  The first of the kind is in live/hangs.bats.
+# Files and processes that do not answer: each costs itself alone, and is counted.  The first of the kind is in live/recording/hangs.bats.
 
 # shellcheck disable=SC2034,SC2154 # variables of lib/hangs.bash
 load ../../lib/helper

@@ -38,7 +38,7 @@ rotated() {
 	ebprec agent -q --spool spool --rotate 2s --max-size "$((limit / 1024))K" --min-free 1M >agent.out 2>&1 &
 	agent=$!
 	mkdir work
-	"$BATS_TEST_DIRNAME/../../live/mixed-load.sh" "$PWD/work" 3600 >/dev/null 2>&1 3>&- &
+	"$BATS_TEST_DIRNAME/../../live/workloads/mixed-load.sh" "$PWD/work" 3600 >/dev/null 2>&1 3>&- &
 	load=$!
 	await rotated 5
 	early=$(pss "$agent")

@@ -47,7 +47,7 @@ setup_file() {
 			one idle chrt -i 0
 			one nice nice -n 7
 		} >policies
-		perl "$HERE/../../live/tcp.pl" >connections' 2>err 3>&- || true
+		perl "$HERE/../../live/metric/tcp.pl" >connections' 2>err 3>&- || true
 	kill -INT "${tools[@]}"
 	wait "${tools[@]}" || true
 	rm -f "$FILE"

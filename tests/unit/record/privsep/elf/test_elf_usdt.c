@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* usdtelf: by texts, and by a file that is made here; tests/live/marks.bats has programs */
+/* usdtelf: by texts, and by a file that is made here; tests/live/instrument/marks.bats has programs */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -46,7 +46,7 @@ takes	= $(shell $(CC) -Werror $(1) -fsyntax-only -x c /dev/null 2>/dev/null && e
 EB_CFLAGS += $(call takes,-mmemset-strategy=unrolled_loop:512:noalign$(comma)libcall:-1:noalign \
 	-mmemcpy-strategy=unrolled_loop:512:noalign$(comma)libcall:-1:noalign)
 
-# Hardening; docs/SECURITY.md has the purpose of each, tests/e2e/hardening.bats holds the programs to it.
+# Hardening; docs/SECURITY.md has the purpose of each, tests/e2e/program/hardening.bats holds the programs to it.
 # FORTIFY needs an optimizer, and would hide from the sanitizers what they are to see.
 HARDEN	:= -fPIC -fvisibility=hidden -fstack-protector-strong $(call takes,-fstack-clash-protection) \
 	   $(or $(call takes,-fcf-protection=full),$(call takes,-mbranch-protection=standard))

@@ -44,7 +44,7 @@ found() {
 }
 
 # In the glossary and here the words stand as the ones to avoid, in scripts.bats as the ones that are found.
-files=$(scripts/list-files.sh | grep -vxE 'docs/GLOSSARY\.md|LICENSE|scripts/check-words\.sh|tests/e2e/scripts\.bats' |
+files=$(scripts/list-files.sh | grep -vxE 'docs/GLOSSARY\.md|LICENSE|scripts/check-words\.sh|tests/e2e/program/scripts\.bats' |
 	awk -v folders="${*:-$clean}" 'BEGIN { n = split(folders, list, " ") }
 		{ for (i = 1; i <= n; i++) if ($0 == list[i] || index($0, list[i] "/") == 1) { print; next } }')
 if found "$whole_words" -i; then

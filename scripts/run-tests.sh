@@ -153,6 +153,11 @@ run_lanes() {
 	done
 }
 
+run_e2e() {
+	# shellcheck disable=SC2046 # names without blanks
+	run_lanes "${E2E_LANES:-$(nproc)}" $(find tests/e2e -name '*.bats')
+}
+
 run_live() {
 	# shellcheck disable=SC2046 # names without blanks
 	run_lanes "${LIVE_LANES:-$(nproc)}" $(grep -rl --include='*.bats' '^# runs beside others: ' tests/live)
@@ -217,7 +222,7 @@ run_suites() {
 		golden) run golden 300 scripts/golden-run.sh "$build" ;;
 		mutate) run_mutate ;;
 		layers) run layers 300 scripts/check-layers.sh "$build" ;;
-		e2e) run_lanes "${E2E_LANES:-$(nproc)}" tests/e2e/*.bats ;;
+		e2e) run_e2e ;;
 		waits | go) run_bats "$suite" ;;
 		live) run_live ;;
 		kernels) run_kernels ;;

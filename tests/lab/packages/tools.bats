@@ -19,7 +19,7 @@ teardown() {
 }
 
 @test "blhc: each command of the build has all flags of hardening" {
-	# Position-independent programs are held by e2e/hardening.bats: blhc wants -fPIE, ours and the library's code is -fPIC.
+	# Position-independent programs are held by e2e/program/hardening.bats: blhc wants -fPIE, ours and the library's code is -fPIC.
 	blhc --all --debian "$BUILD/packages/log"
 	sed 's/ -fstack-protector-strong//g' "$BUILD/packages/log" >without
 	run blhc --all --debian without

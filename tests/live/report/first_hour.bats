@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # The first hour: what a new user types, on recordings of this machine and of a program.  On captures that are made for it:
-# tests/e2e/first_hour.bats.
+# tests/e2e/report/first_hour.bats.
 load ../../lib/helper
 
 setup_file() {
@@ -213,7 +213,7 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 	in_shop
 	ebprec report --svg shop.svg 2>err
 	ebprec report -q --folded >shop.folded
-	python3 "$BATS_TEST_DIRNAME/../../e2e/svg_frames.py" shop.svg shop.folded
+	python3 "$BATS_TEST_DIRNAME/../../e2e/report/svg_frames.py" shop.svg shop.folded
 	grep -qF '<title>add_prices (user, ' shop.svg || fail "$(head -c 2000 shop.svg)"
 }
 
@@ -312,7 +312,7 @@ kernel_threads='ksoftirqd|kworker|migration|rcu_|kthreadd|kcompactd|kswapd|khung
 	O=$BUILD "$tree/scripts/try" 2 >printed 2>&1 || fail "$(cat printed)"
 	try=$BUILD/try
 	ebprec report -q --folded "$try/try.data" >try.folded
-	python3 "$BATS_TEST_DIRNAME/../../e2e/svg_frames.py" "$try/try.svg" try.folded
+	python3 "$BATS_TEST_DIRNAME/../../e2e/report/svg_frames.py" "$try/try.svg" try.folded
 	# The two programs that it runs meanwhile, and a function of each.
 	for frame in "cc1 (process, " "toplev::main (user, " "xz (process, " "lzma_code (user, "; do
 		grep -qF "<title>$frame" "$try/try.svg" || fail "no $frame: $(cat printed)"

@@ -186,10 +186,9 @@ static bool is_text(const struct elf_parts *parts, uint64_t addr, const char *te
 {
 	char there[NAME_BYTES];
 	size_t bytes = strlen(text) + 1;
-	uint64_t off;
 
-	return bytes <= sizeof(there) && addr && elf_parts_offset(parts, addr, 0, &off) &&
-	       source_read(parts->file, off, there, bytes) == bytes && !memcmp(there, text, bytes);
+	return bytes <= sizeof(there) && addr && elf_parts_bytes(parts, addr, there, bytes) &&
+	       !memcmp(there, text, bytes);
 }
 
 static void free_tables(struct tables *t)
@@ -276,13 +275,10 @@ static bool is_of_type(const struct tables *t, uint16_t entry, const char *type)
 
 static uint32_t version_of(const struct tables *t)
 {
-	uint64_t addr = static_addr(t, "Abstract_VM_Version", "_vm_major_version"), off;
+	uint64_t addr = static_addr(t, "Abstract_VM_Version", "_vm_major_version");
 	uint8_t bytes[4];
 
-	if (!addr || !elf_parts_offset(t->parts, addr, 0, &off) ||
-	    source_read(t->parts->file, off, bytes, sizeof(bytes)) != sizeof(bytes))
-		return 0;
-	return le32_load(bytes);
+	return addr && elf_parts_bytes(t->parts, addr, bytes, sizeof(bytes)) ? le32_load(bytes) : 0;
 }
 
 /* ---- the description ---- */

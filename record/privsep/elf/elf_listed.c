@@ -57,14 +57,6 @@ static const struct runtime_listed_offsets php_8_2 = {
 #define PHP_EXECUTOR_BYTES 1800
 #define PHP_COMPILER_BYTES 568
 
-static bool read_at(const struct elf_parts *parts, uint64_t addr, void *out, size_t size_bytes)
-{
-	uint64_t off;
-
-	return elf_parts_offset(parts, addr, 0, &off) &&
-	       source_read(parts->file, off, out, size_bytes) == size_bytes;
-}
-
 /* "3.1.2" -> 0x0301; 0: it is no version. */
 static uint32_t version_of(const char *text)
 {
@@ -100,7 +92,8 @@ static void find_ruby(const struct elf_parts *parts, struct elf_runtime *out)
 	outer = (struct runtime_range){ names[RUBY_LOOP].addr, names[RUBY_LOOP].size_bytes };
 	out->kind = RUNTIME_RUBY;
 	out->state = ELF_RUNTIME_VERSION;
-	if (names[RUBY_VERSION].is_there && read_at(parts, names[RUBY_VERSION].addr, text, 7))
+	if (names[RUBY_VERSION].is_there &&
+	    elf_parts_bytes(parts, names[RUBY_VERSION].addr, text, 7))
 		out->version = version_of(text);
 	if (!elf_loop_place(parts, outer.start, out))
 		return;

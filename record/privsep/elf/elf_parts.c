@@ -115,3 +115,11 @@ bool elf_parts_offset(const struct elf_parts *p, uint64_t addr, uint32_t flags, 
 	}
 	return false;
 }
+
+bool elf_parts_bytes(const struct elf_parts *p, uint64_t addr, void *out, size_t size_bytes)
+{
+	uint64_t off;
+
+	return elf_parts_offset(p, addr, 0, &off) &&
+	       source_read(p->file, off, out, size_bytes) == size_bytes;
+}

@@ -42,5 +42,7 @@ const char *elf_parts_texts(const struct elf_parts *p, const Elf64_Shdr *table, 
 
 /* The offset of an address in the file, in a loaded segment with these flags (PF_X); false: it has none. */
 bool elf_parts_offset(const struct elf_parts *p, uint64_t addr, uint32_t flags, uint64_t *out);
+/* The bytes at an address; false: not all of them are in the file, and *out may hold some. */
+bool elf_parts_bytes(const struct elf_parts *p, uint64_t addr, void *out, size_t size_bytes);
 
 #endif

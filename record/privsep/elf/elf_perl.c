@@ -59,10 +59,7 @@ enum perl_name {
 static bool read_name(const struct elf_parts *parts, const struct elf_name *name, void *out,
 		      size_t size_bytes)
 {
-	uint64_t off;
-
-	return name->is_there && elf_parts_offset(parts, name->addr, 0, &off) &&
-	       source_read(parts->file, off, out, size_bytes) == size_bytes;
+	return name->is_there && elf_parts_bytes(parts, name->addr, out, size_bytes);
 }
 
 /* Whether its interpreter has the size, and it the options, that Debian's has. */

@@ -89,19 +89,11 @@ static const struct known {
 
 /* ---- versions and sizes in the file ---- */
 
-static bool read_at(const struct elf_parts *parts, uint64_t addr, void *out, size_t size_bytes)
-{
-	uint64_t off;
-
-	return elf_parts_offset(parts, addr, 0, &off) &&
-	       source_read(parts->file, off, out, size_bytes) == size_bytes;
-}
-
 static uint64_t number_at(const struct elf_parts *parts, uint64_t addr)
 {
 	uint8_t bytes[8];
 
-	return read_at(parts, addr, bytes, sizeof(bytes)) ? le64_load(bytes) : 0;
+	return elf_parts_bytes(parts, addr, bytes, sizeof(bytes)) ? le64_load(bytes) : 0;
 }
 
 /* Major and minor, as in 0x030b; 0: not known, or not a release. */
@@ -249,7 +241,7 @@ static uint32_t take_layout(const struct elf_parts *parts, const struct elf_name
 	}
 	if (version != 0x030d)
 		return ELF_RUNTIME_VERSION;
-	if (!read_at(parts, found[N_RUNTIME].addr, table, sizeof(table)) ||
+	if (!elf_parts_bytes(parts, found[N_RUNTIME].addr, table, sizeof(table)) ||
 	    memcmp(table, "xdebugpy", 8) != 0)
 		return ELF_RUNTIME_LAYOUT;
 	state = take_offsets(table, version, out);

@@ -142,6 +142,13 @@ static bool is_name(const struct runtime_text *head, const uint8_t *text, size_t
 
 static bool are_readable(const struct runtime_code_event *ev)
 {
+	return is_readable(&ev->name, ev->name_text, sizeof(ev->name_text)) &&
+	       is_readable(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
+	       is_readable(&ev->file, ev->file_text, sizeof(ev->file_text));
+}
+
+static bool are_names(const struct runtime_code_event *ev)
+{
 	return is_name(&ev->name, ev->name_text, sizeof(ev->name_text)) &&
 	       is_name(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
 	       is_readable(&ev->file, ev->file_text, sizeof(ev->file_text));
@@ -153,9 +160,7 @@ static bool are_readable_bytes(const struct runtime_code_event *ev)
 	return ev->name.char_bytes == 1 && ev->qualname.char_bytes == 1 &&
 	       ev->file.char_bytes == 1 &&
 	       is_name(&ev->name, ev->name_text, sizeof(ev->name_text)) &&
-	       ev->qualname.char_count &&
-	       is_readable(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
-	       is_readable(&ev->file, ev->file_text, sizeof(ev->file_text));
+	       ev->qualname.char_count && are_readable(ev);
 }
 
 /* A qualified name ends with the name, behind a dot, or is it.  Names that were cut are not looked at. */
@@ -208,27 +213,6 @@ static bool is_complete(const struct runtime_code_event *ev)
 	       ev->line_bytes <= ev->h.size_bytes - RUNTIME_CODE_EVENT_HEAD_BYTES && ev->id &&
 	       ev->id <= RUNTIME_CODE_MAX && is_text(&ev->name) && is_text(&ev->qualname) &&
 	       is_text(&ev->file);
-}
-
-/* Fills in the texts.  -EBADMSG: they contradict each other. */
-static int take_texts(struct code_name *n, const struct runtime_code_event *ev)
-{
-	char *name = text_of(&ev->name, ev->name_text, sizeof(ev->name_text), false);
-	char *qualname = text_of(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text),
-				 false);
-	int err = -ENOMEM;
-
-	n->file = text_of(&ev->file, ev->file_text, sizeof(ev->file_text), true);
-	if (name && qualname && n->file) {
-		err = are_readable(ev) && agree(qualname, name) ? 0 : -EBADMSG;
-		if (!err && asprintf(&n->name, "py::%s (%s)", qualname, short_file(n->file)) < 0) {
-			n->name = NULL;
-			err = -ENOMEM;
-		}
-	}
-	free(name);
-	free(qualname);
-	return err;
 }
 
 /* The line in which a function of JavaScript begins; 0: not known. */
@@ -462,16 +446,27 @@ static char *perl_name(int32_t kind, const char *name, const char *package, cons
 		       : out;
 }
 
-/* The name of code of Ruby, PHP or Perl. */
+/* The name of a function of Python, owned; NULL: its texts contradict each other, or no memory. */
+static char *python_name(const char *name, const char *qualname, const char *file)
+{
+	char *out = NULL;
+
+	return !agree(qualname, name) ||
+			       asprintf(&out, "py::%s (%s)", qualname, short_file(file)) < 0
+		       ? NULL
+		       : out;
+}
+
 static char *name_by_texts(const struct runtime_code_event *ev, uint32_t kind, const char *name,
 			   const char *qualname, const char *file)
 {
-	return kind == RUNTIME_PERL ? perl_name(ev->first_line, name, qualname, file)
-				    : listed_name(ev, kind, name, qualname, file);
+	return kind == RUNTIME_PYTHON ? python_name(name, qualname, file)
+	       : kind == RUNTIME_PERL ? perl_name(ev->first_line, name, qualname, file)
+				      : listed_name(ev, kind, name, qualname, file);
 }
 
-/* Fills in the texts of code of Ruby, PHP or Perl. */
-static int take_listed(struct code_name *n, const struct runtime_code_event *ev, uint32_t kind)
+/* Fills in the texts.  -EBADMSG: they are none, or contradict each other. */
+static int take_texts(struct code_name *n, const struct runtime_code_event *ev, uint32_t kind)
 {
 	char *name = text_of(&ev->name, ev->name_text, sizeof(ev->name_text), false);
 	char *qualname = text_of(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text),
@@ -480,12 +475,9 @@ static int take_listed(struct code_name *n, const struct runtime_code_event *ev,
 
 	n->file = text_of(&ev->file, ev->file_text, sizeof(ev->file_text), true);
 	if (name && qualname && n->file) {
-		err = -EBADMSG;
-		if (is_readable(&ev->name, ev->name_text, sizeof(ev->name_text)) &&
-		    is_readable(&ev->qualname, ev->qualname_text, sizeof(ev->qualname_text)) &&
-		    is_readable(&ev->file, ev->file_text, sizeof(ev->file_text)))
+		if (kind == RUNTIME_PYTHON ? are_names(ev) : are_readable(ev))
 			n->name = name_by_texts(ev, kind, name, qualname, n->file);
-		err = n->name ? 0 : err;
+		err = n->name ? 0 : -EBADMSG;
 	}
 	free(name);
 	free(qualname);
@@ -499,10 +491,8 @@ static int take(struct code_names *c, struct code_name *n, const struct runtime_
 		return take_function(c, n, ev);
 	case RUNTIME_JVM:
 		return take_method(n, ev);
-	case RUNTIME_PYTHON:
-		return take_texts(n, ev);
 	default:
-		return take_listed(n, ev, n->kind);
+		return take_texts(n, ev, n->kind);
 	}
 }
 

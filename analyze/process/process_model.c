@@ -220,11 +220,34 @@ static bool is_mapped_so(const struct process_model *m, const struct side_event 
 	       old->file_off_bytes == e->file_off_bytes;
 }
 
+/* fresh: what was there before is in an earlier space. */
+static int add_mapping(struct process_model *m, const struct side_event *e, uint32_t epoch,
+		       bool fresh)
+{
+	struct mappings_range range = { .start = e->start,
+					.end = e->end,
+					.value = (uint32_t)m->mapping_count };
+	struct space *space;
+	int err;
+
+	if (m->mapping_count >= PROCESS_MODEL_NONE)
+		return -ENOMEM;
+	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
+	if (!err)
+		err = edit_space(m, epoch, e->time_ns, fresh);
+	if (err)
+		return err;
+	m->mappings[m->mapping_count++] = (struct mapping){ .start = e->start,
+							    .file_off_bytes = e->file_off_bytes,
+							    .file = e->id };
+	space = &m->spaces[m->epochs[epoch].space];
+	return mappings_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
+}
+
 static int apply_map(struct process_model *m, const struct side_event *e, uint32_t epoch)
 {
 	const struct mappings_range *hit;
-	struct mappings_range range = { .start = e->start, .end = e->end };
-	struct space *space;
+	const struct space *space;
 	bool fresh;
 	int err;
 
@@ -236,19 +259,7 @@ static int apply_map(struct process_model *m, const struct side_event *e, uint32
 	space = &m->spaces[m->epochs[epoch].space];
 	fresh = mappings_overlap(&m->maps, space->before_exec, e->start, e->end);
 	hit = mappings_overlap(&m->maps, space->root, e->start, e->end);
-	if (m->mapping_count >= PROCESS_MODEL_NONE)
-		return -ENOMEM;
-	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
-	if (!err)
-		err = edit_space(m, epoch, e->time_ns, hit || fresh);
-	if (err)
-		return err;
-	range.value = (uint32_t)m->mapping_count;
-	m->mappings[m->mapping_count++] = (struct mapping){ .start = e->start,
-							    .file_off_bytes = e->file_off_bytes,
-							    .file = e->id };
-	space = &m->spaces[m->epochs[epoch].space];
-	return mappings_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
+	return add_mapping(m, e, epoch, hit || fresh);
 }
 
 static int apply_ksymbol(struct process_model *m, const struct side_event *e)
@@ -317,8 +328,6 @@ static int apply_user_map(struct process_model *m, const struct side_event *e)
 static int apply_code(struct process_model *m, const struct side_event *e)
 {
 	const struct mappings_range *hit;
-	struct mappings_range range = { .start = e->start, .end = e->end };
-	struct space *space;
 	uint32_t epoch;
 	bool fresh;
 	int err;
@@ -326,24 +335,11 @@ static int apply_code(struct process_model *m, const struct side_event *e)
 	err = epoch_of(m, e->pid, e->time_ns, &epoch);
 	if (err)
 		return err;
-	space = &m->spaces[m->epochs[epoch].space];
-	hit = mappings_overlap(&m->maps, space->root, e->start, e->end);
+	hit = mappings_overlap(&m->maps, m->spaces[m->epochs[epoch].space].root, e->start, e->end);
 	fresh = hit && (hit->start > e->start || hit->end < e->end ||
 			m->mappings[hit->value].file != e->id ||
 			m->mappings[hit->value].file_off_bytes != m->mappings[hit->value].start);
-	if (m->mapping_count >= PROCESS_MODEL_NONE)
-		return -ENOMEM;
-	err = vec_reserve(&m->mappings, &m->mapping_cap, m->mapping_count + 1);
-	if (!err)
-		err = edit_space(m, epoch, e->time_ns, fresh);
-	if (err)
-		return err;
-	range.value = (uint32_t)m->mapping_count;
-	m->mappings[m->mapping_count++] = (struct mapping){ .start = e->start,
-							    .file_off_bytes = e->file_off_bytes,
-							    .file = e->id };
-	space = &m->spaces[m->epochs[epoch].space];
-	return mappings_put(&m->maps, space->root, &range, m->epochs[epoch].token, &space->root);
+	return add_mapping(m, e, epoch, fresh);
 }
 
 static int apply(void *ctx, const struct side_event *e)

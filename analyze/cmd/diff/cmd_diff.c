@@ -477,10 +477,16 @@ static int read_options(const struct diff_opts *o, struct diff *d, double *min_p
 		       : status;
 }
 
-static int run(struct diff *d, char *const *words, double min_percent, double limit)
+static int run(struct diff *d, struct diff_opts *opts, char *const *words)
 {
-	int status = 0, err = string_table_new(&d->texts);
+	double min_percent, limit = 0;
+	int status, err;
 
+	opts->pick.names.function_addresses = false; /* another build has other ones */
+	status = read_options(opts, d, &min_percent, &limit);
+	if (status)
+		return status;
+	err = string_table_new(&d->texts);
 	mmap_array_tune();
 	if (!err)
 		err = diff_table_new(&d->table);
@@ -519,12 +525,8 @@ int cmd_diff_rows(const struct pick_options *pick, char *const *words, diff_rows
 {
 	struct diff_opts opts = { .pick = *pick, .quiet = true };
 	struct diff d = { .opts = &opts, .use = use, .use_arg = arg };
-	double min_percent, limit = 0;
-	int status;
 
-	opts.pick.names.function_addresses = false;
-	status = read_options(&opts, &d, &min_percent, &limit);
-	return status ? status : run(&d, words, min_percent, limit);
+	return run(&d, &opts, words);
 }
 
 int cmd_diff_run(const struct diff_ask *ask, char *const *words)
@@ -543,12 +545,8 @@ int cmd_diff_run(const struct diff_ask *ask, char *const *words)
 		.quiet = ask->quiet,
 	};
 	struct diff d = { .opts = &opts };
-	double min_percent, limit = 0;
-	int status;
 
-	opts.pick.names.function_addresses = false;
-	status = read_options(&opts, &d, &min_percent, &limit);
-	return status ? status : run(&d, words, min_percent, limit);
+	return run(&d, &opts, words);
 }
 
 int cmd_diff(int argc, char **argv)
@@ -556,12 +554,10 @@ int cmd_diff(int argc, char **argv)
 	struct diff_opts opts = { .pick = PICK_OPTIONS_DEFAULTS,
 				  .html_limit_bytes = REPORT_HTML_LIMIT_DEFAULT };
 	struct diff d = { .opts = &opts };
-	double min_percent, limit = 0;
 	char *usual[] = { "ebprec.data.old", "ebprec.data", NULL };
 	char **words;
 	int status;
 
-	opts.pick.names.function_addresses = false; /* another build has other ones */
 	if (!usage_parse(&diff_usage, &opts, argc, argv, 0, 2, &words, &status))
 		return status;
 	opts.total |= opts.html != NULL; /* what the page compares */
@@ -570,6 +566,5 @@ int cmd_diff(int argc, char **argv)
 	if (!words[1])
 		return usage_error(&diff_usage,
 				   "'ebprec diff' needs two captures, BEFORE and AFTER");
-	status = read_options(&opts, &d, &min_percent, &limit);
-	return status ? status : run(&d, words, min_percent, limit);
+	return run(&d, &opts, words);
 }

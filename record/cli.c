@@ -2,7 +2,6 @@
 #include "record/cli.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,22 +33,7 @@ static const struct {
 
 enum { PART_COUNT = sizeof(parts) / sizeof(parts[0]) };
 
-static enum cli_result wrong(struct option_error *error, const char *fmt, ...)
-	__attribute__((format(printf, 2, 3)));
-static enum cli_result wrong(struct option_error *error, const char *fmt, ...)
-{
-	char *c;
-	va_list ap;
-
-	va_start(ap, fmt);
-	vsnprintf(error->text, sizeof(error->text), fmt, ap);
-	va_end(ap);
-	for (c = error->text; *c; c++) {
-		if ((unsigned char)*c < 0x20 || *c == 0x7f)
-			*c = '?';
-	}
-	return CLI_WRONG;
-}
+#define wrong(error, ...) ((void)option_fail(error, __VA_ARGS__), CLI_WRONG)
 
 static bool decimal(const char *text, const char **end, unsigned long max, unsigned long *out)
 {

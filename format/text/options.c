@@ -25,8 +25,7 @@ struct parse {
 	struct option_error *error;
 };
 
-static __attribute__((format(printf, 2, 3))) int fail(struct option_error *error, const char *fmt,
-						      ...)
+int option_fail(struct option_error *error, const char *fmt, ...)
 {
 	va_list ap;
 	char *c;
@@ -118,11 +117,12 @@ static int store_uint(const struct parse *p, const struct option *o, const char 
 
 	if (!read_u64(value, &end, &v) || *end || v < o->min || v > max) {
 		if (!o->max)
-			return fail(p->error,
-				    "option '--%s' needs a number from %u on, not '%.60s'",
-				    p->given, o->min, value);
-		return fail(p->error, "option '--%s' needs a number from %u to %u, not '%.60s'",
-			    p->given, o->min, o->max, value);
+			return option_fail(p->error,
+					   "option '--%s' needs a number from %u on, not '%.60s'",
+					   p->given, o->min, value);
+		return option_fail(p->error,
+				   "option '--%s' needs a number from %u to %u, not '%.60s'",
+				   p->given, o->min, o->max, value);
 	}
 	*(unsigned *)(void *)(p->opts + o->offset) = (unsigned)v;
 	return 0;
@@ -133,8 +133,8 @@ static int store_list(const struct parse *p, const struct option *o, const char 
 	struct option_list *list = (struct option_list *)(void *)(p->opts + o->offset);
 
 	if (list->count >= OPTION_LIST_MAX)
-		return fail(p->error, "option '--%s' was given more than %d times", p->given,
-			    OPTION_LIST_MAX);
+		return option_fail(p->error, "option '--%s' was given more than %d times", p->given,
+				   OPTION_LIST_MAX);
 	list->values[list->count++] = value;
 	return 0;
 }
@@ -145,8 +145,8 @@ static int store_pair(struct parse *p, const struct option *o, const char *value
 	struct option_pair *pair = (struct option_pair *)(void *)(p->opts + o->offset);
 
 	if (p->next >= p->argc)
-		return fail(p->error, "option '--%s' needs two values (%s)", p->given,
-			    o->value_name);
+		return option_fail(p->error, "option '--%s' needs two values (%s)", p->given,
+				   o->value_name);
 	pair->first = value;
 	pair->second = p->argv[p->next++];
 	return 0;
@@ -161,16 +161,17 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 		return store_uint(p, o, value);
 	case OPT_SECONDS:
 		if (!read_seconds(value, to))
-			return fail(
+			return option_fail(
 				p->error,
 				"option '--%s' needs a time such as 2.5, 300ms or 10m, not '%.60s'",
 				p->given, value);
 		return 0;
 	case OPT_SIZE:
 		if (!read_size(value, to))
-			return fail(p->error,
-				    "option '--%s' needs a size such as 64M or 2G, not '%.60s'",
-				    p->given, value);
+			return option_fail(
+				p->error,
+				"option '--%s' needs a size such as 64M or 2G, not '%.60s'",
+				p->given, value);
 		return 0;
 	case OPT_STRING:
 	case OPT_FORM:
@@ -188,7 +189,7 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 	case OPT_END:
 		break;
 	}
-	return fail(p->error, "option '--%s' has no type", o->long_name);
+	return option_fail(p->error, "option '--%s' has no type", o->long_name);
 }
 
 static bool takes_value(const struct option *o)
@@ -242,7 +243,8 @@ static void store_name(const struct parse *p, const struct option *o)
 
 static int refuse(const struct parse *p, const struct option *o)
 {
-	return fail(p->error, "option '--%s' of perf is not known here: %s", o->long_name, o->help);
+	return option_fail(p->error, "option '--%s' of perf is not known here: %s", o->long_name,
+			   o->help);
 }
 
 static const struct option *find_short(const struct option *table, char name)
@@ -330,18 +332,18 @@ static int unknown_long(const struct parse *p, const char *name, size_t length)
 		 (int)(length < NEAREST_WORD_MAX ? length : NEAREST_WORD_MAX), name);
 	like = like_word(p->table, word);
 	if (like)
-		return fail(p->error, "unknown option '--%s', try '--%s%s%s'", word,
-			    like->long_name, like->value_name ? " " : "",
-			    like->value_name ? like->value_name : "");
+		return option_fail(p->error, "unknown option '--%s', try '--%s%s%s'", word,
+				   like->long_name, like->value_name ? " " : "",
+				   like->value_name ? like->value_name : "");
 	near = near_option(p, word, false);
 	if (!near && !strncmp(word, "no-", 3)) {
 		near = near_option(p, word + 3, true);
 		no = "no-";
 	}
 	if (near)
-		return fail(p->error, "unknown option '--%s', did you mean '--%s%s'?", word, no,
-			    near);
-	return fail(p->error, "unknown option '--%s'", word);
+		return option_fail(p->error, "unknown option '--%s', did you mean '--%s%s'?", word,
+				   no, near);
+	return option_fail(p->error, "unknown option '--%s'", word);
 }
 
 static bool may_lack(const struct option *o)
@@ -415,7 +417,8 @@ static int parse_long(struct parse *p, const char *name)
 		if (value && o->type == OPT_FORM)
 			return store_value(p, o, value);
 		if (value)
-			return fail(p->error, "option '--%.*s' takes no value", (int)length, name);
+			return option_fail(p->error, "option '--%.*s' takes no value", (int)length,
+					   name);
 		store_switch(p, o, on);
 		return 0;
 	}
@@ -426,7 +429,8 @@ static int parse_long(struct parse *p, const char *name)
 		return 0;
 	}
 	if (!value)
-		return fail(p->error, "option '--%s' needs a value (%s)", p->given, o->value_name);
+		return option_fail(p->error, "option '--%s' needs a value (%s)", p->given,
+				   o->value_name);
 	store_name(p, o);
 	return store_value(p, o, value);
 }
@@ -442,7 +446,7 @@ static int parse_short(struct parse *p, const char *letters)
 		if (!o && *letters == 'h')
 			return -ECANCELED;
 		if (!o)
-			return fail(p->error, "unknown option '-%c'", *letters);
+			return option_fail(p->error, "unknown option '-%c'", *letters);
 		if (o->type == OPT_OTHER)
 			return refuse(p, o);
 		if (!takes_value(o)) {
@@ -460,8 +464,8 @@ static int parse_short(struct parse *p, const char *letters)
 			return 0;
 		}
 		if (!value)
-			return fail(p->error, "option '-%c' needs a value (%s)", *letters,
-				    o->value_name);
+			return option_fail(p->error, "option '-%c' needs a value (%s)", *letters,
+					   o->value_name);
 		store_name(p, o);
 		return store_value(p, o, value);
 	}

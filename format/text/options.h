@@ -78,6 +78,10 @@ struct option_error {
 int options_parse(const struct option *table, void *opts, int argc, char **argv, bool permute,
 		  int *first_word, struct option_error *error);
 
+/* The message of a word that was refused, one line whatever the word has.  -EINVAL. */
+int option_fail(struct option_error *error, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+
 /* Prints the table as help text, aligned, within 80 columns. */
 void options_print(const struct option *table, FILE *to);
 /* The same without --help at the end. */

@@ -50,7 +50,8 @@ void push_http_free(struct push_http *h)
 
 /* ---- bodies ---- */
 
-int push_gzip(const void *data, size_t size_bytes, struct outbuf *out)
+/* The bytes as gzip (RFC 1952), the same for the same bytes.  -ENOMEM. */
+static int add_gzip(const void *data, size_t size_bytes, struct outbuf *out)
 {
 	z_stream z = { .next_in = (z_const Bytef *)(uintptr_t)data, .avail_in = (uInt)size_bytes };
 	uint8_t *room;
@@ -159,7 +160,7 @@ static bool set_body(const struct push_http *h, const struct push_request *r,
 	if (h->curl.easy_setopt(x->easy, CURLOPT_FRESH_CONNECT, 1L))
 		return false;
 	if (r->gzip) {
-		if (push_gzip(body, size_bytes, &x->packed) ||
+		if (add_gzip(body, size_bytes, &x->packed) ||
 		    (!r->is_gzip_file && !add_header(h, x, "Content-Encoding: gzip")))
 			return false;
 		body = x->packed.data;

@@ -58,7 +58,5 @@ void push_http_end(struct push_http *h, struct push_exchange *x);
 int push_http_ask(struct push_http *h, const struct push_target *t, const struct push_request *r,
 		  size_t keeps_bytes, struct push_exchange *x);
 void push_request_done(struct push_request *r);
-/* The bytes as gzip (RFC 1952), the same for the same bytes.  -ENOMEM. */
-int push_gzip(const void *data, size_t size_bytes, struct outbuf *out);
 
 #endif

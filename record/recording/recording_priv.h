@@ -124,8 +124,6 @@ extern const struct instrument *const recording_instruments[INSTRUMENT_COUNT];
 /* recording_setup.c: everything that events come through, with BPF or without. */
 int recording_set_up(struct recording *r);
 void recording_take_down(struct recording *r); /* NULL-safe, half-built-safe */
-/* The folder of caches between recordings; "": none. */
-const char *recording_cache_folder(const struct record_opts *o, char standard[PATH_MAX]);
 /*
  * An instrument failed.  0: it is reported and left out; else err: without it there is nothing to
  * record.

@@ -117,7 +117,8 @@ static int open_sideband(struct recording *r)
 	return sideband_open(&o, &r->attrs, &r->notes, &r->sideband);
 }
 
-const char *recording_cache_folder(const struct record_opts *o, char standard[PATH_MAX])
+/* The folder of caches between recordings; "": none. */
+static const char *cache_folder(const struct record_opts *o, char standard[PATH_MAX])
 {
 	if (o->table_cache)
 		return strcmp(o->table_cache, "none") ? o->table_cache : "";
@@ -132,7 +133,7 @@ static void read_kernel(struct recording *r)
 
 	if (r->kallsyms || sideband_user_only(r->sideband))
 		return;
-	err = kernel_symbols_index_load(recording_cache_folder(r->opts, standard), &r->kallsyms);
+	err = kernel_symbols_index_load(cache_folder(r->opts, standard), &r->kallsyms);
 	if (err)
 		note(&r->notes, NOTE_WARNING, "cannot read the kernel's symbols: %s%s, skipping",
 		     strerror(-err),
@@ -149,7 +150,7 @@ static void read_kernel(struct recording *r)
 static struct table_cache *open_cache(struct recording *r)
 {
 	char standard[PATH_MAX];
-	const char *path = recording_cache_folder(r->opts, standard);
+	const char *path = cache_folder(r->opts, standard);
 	struct table_cache *cache = NULL;
 	int err;
 
@@ -210,7 +211,7 @@ static void look_for_interpreters(struct recording *r)
 	f->io = r->io;
 	f->found = on_interpreter;
 	f->arg = r;
-	interpreter_files_load(f, recording_cache_folder(r->opts, standard));
+	interpreter_files_load(f, cache_folder(r->opts, standard));
 	interpreter_files_look(f);
 	if (r->opts->command)
 		interpreter_files_look_at_command(f, r->opts->command[0]);

@@ -21,7 +21,8 @@ static uint64_t number_of(const char *text, size_t size_bytes)
 	return hash ? hash : 1;
 }
 
-uint64_t service_budgets_number(const char *path)
+/* 0: the cgroup is of no service. */
+static uint64_t service_number(const char *path)
 {
 	const char *container = container_record_in(path);
 	char unit[SERVICE_UNIT_MAX];
@@ -34,7 +35,7 @@ uint64_t service_budgets_number(const char *path)
 
 void service_budgets_cgroup(const struct service_budgets *b, uint64_t id, const char *path)
 {
-	uint64_t number = b->map_fd < 0 ? 0 : service_budgets_number(path);
+	uint64_t number = b->map_fd < 0 ? 0 : service_number(path);
 
 	if (number)
 		(void)bpf_map_update_elem(b->map_fd, &id, &number, BPF_ANY);

@@ -20,7 +20,4 @@ void service_budgets_done(struct service_budgets *b);
 /* A cgroup was made. */
 void service_budgets_cgroup(const struct service_budgets *b, uint64_t id, const char *path);
 
-/* Pure.  0: the cgroup is of no service. */
-uint64_t service_budgets_number(const char *path);
-
 #endif

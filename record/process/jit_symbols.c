@@ -7,43 +7,25 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "format/base/cursor.h"
 #include "format/base/vec.h"
 #include "format/os/clock.h"
 #include "record/privsep/path_below.h"
-#include "record/process/proc/proc_stat.h"
 #include "record/process/proc/process_user.h"
 #include "format/base/outbuf.h"
-#include "format/os/slurp.h"
 
 #define LOOK_NS         2000000000ULL
 #define COPY_STEP_NS    10000000ULL
-#define FILES_A_PROCESS 2           /* at most */
-#define MTIME_LATE_NS   20000000ULL /* a file's time is that of the kernel's last tick */
-
-static void close_if(int fd)
-{
-	if (fd >= 0)
-		close(fd);
-}
-
-static void forget(struct jitfile *f)
-{
-	close_if(f->root_fd);
-	close_if(f->tmp_fd);
-	close_if(f->dump_fd);
-	free(f->dump);
-}
+#define FILES_A_PROCESS 2 /* at most */
 
 void jit_symbols_done(struct jit_symbols *j)
 {
 	size_t i;
 
 	for (i = 0; i < j->count; i++)
-		forget(&j->list[i]);
+		jit_file_done(&j->list[i]);
 	free(j->list);
 	fair_share_done(&j->running);
 	fair_share_done(&j->taken);
@@ -51,22 +33,6 @@ void jit_symbols_done(struct jit_symbols *j)
 }
 
 /* ---- processes that make code ---- */
-
-uint32_t jit_symbols_inner_pid(const char *status)
-{
-	const char *line = strstr(status, "\nNSpid:");
-	unsigned long pid = 0;
-	char *end;
-
-	if (!line)
-		return 0;
-	for (line += strlen("\nNSpid:"); *line == '\t' || *line == ' '; line = end) {
-		pid = strtoul(line, &end, 10);
-		if (end == line)
-			break;
-	}
-	return pid > INT32_MAX ? 0 : (uint32_t)pid;
-}
 
 /* ".../jit-123.dump" */
 static bool is_dump(const char *path)
@@ -111,125 +77,6 @@ static void remove_file(struct jit_symbols *j, struct jitfile *f)
 	*f = j->list[--j->count];
 }
 
-static bool is_apart(uint32_t pid)
-{
-	struct stat ours, its;
-	char path[48];
-
-	snprintf(path, sizeof(path), "/proc/%u/ns/mnt", pid);
-	return !stat(path, &its) && !stat("/proc/self/ns/mnt", &ours) && its.st_ino != ours.st_ino;
-}
-
-/* When the process was forked, on the wall clock as it is set now; 0: it is gone. */
-static uint64_t start_of(uint32_t pid)
-{
-	uint64_t boot_ns = clock_ns(CLOCK_REALTIME) - clock_ns(CLOCK_BOOTTIME),
-		 tick_ns = 1000000000ULL / (uint64_t)sysconf(_SC_CLK_TCK), start_ns = 0;
-	struct outbuf text = { 0 };
-	struct proc_stat stat;
-	char path[48];
-
-	snprintf(path, sizeof(path), "/proc/%u/stat", pid);
-	if (!slurp(path, &text) && text.size_bytes &&
-	    !proc_stat_parse((const char *)text.data, &stat))
-		start_ns = boot_ns + stat.start_ticks * tick_ns;
-	outbuf_done(&text);
-	return start_ns;
-}
-
-/* ---- files ---- */
-
-/*
- * Whether the file was last written before the process began: by another one, that had the same pid.  A process whose clock was set
- * forward since may have written it itself; then names are missing, and none is wrong.
- */
-static bool is_older(const struct jitfile *f, const struct stat *file)
-{
-	return clock_timespec_ns(file->st_mtim) + MTIME_LATE_NS < f->start_ns;
-}
-
-/*
- * Opens the file that was found (at: O_PATH, closed) for reading, if it is a regular file of the
- * expected user.  -ESTALE: it is older than the process, and not expected to be.
- */
-static int open_found(const struct jitfile *f, int at, bool wants_older)
-{
-	char path[32];
-	struct stat st;
-	int fd;
-
-	if (at < 0)
-		return -ENOENT;
-	if (fstat(at, &st) || !S_ISREG(st.st_mode)) {
-		fd = -ENOENT; /* a device may do anything when it is opened */
-	} else if (st.st_uid && st.st_uid != f->owner) {
-		fd = -EPERM;
-	} else if (is_older(f, &st) != wants_older) {
-		fd = -ESTALE;
-	} else {
-		snprintf(path, sizeof(path), "/proc/self/fd/%d", at);
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-		fd = fd < 0 ? -errno : fd;
-	}
-	close(at);
-	return fd;
-}
-
-/* At its path; if that leads nowhere, the mounts have gone with the process. */
-static int open_map(const struct jitfile *f, bool wants_older)
-{
-	char path[48];
-	int at;
-
-	snprintf(path, sizeof(path), "/tmp/perf-%u.map", f->inner_pid);
-	at = path_below(f->root_fd, path, false);
-	if (at < 0 && f->tmp_fd >= 0)
-		at = openat(f->tmp_fd, strrchr(path, '/') + 1, O_PATH | O_CLOEXEC | O_NOFOLLOW);
-	return open_found(f, at, wants_older);
-}
-
-/* The last bytes before an offset of the file; false: it has none. */
-static bool read_end(int fd, off_t at, uint8_t end[JIT_SYMBOLS_END_BYTES])
-{
-	size_t n = at < JIT_SYMBOLS_END_BYTES ? (size_t)at : JIT_SYMBOLS_END_BYTES;
-
-	memset(end, 0, JIT_SYMBOLS_END_BYTES);
-	return n && pread(fd, end, n, at - (off_t)n) == (ssize_t)n;
-}
-
-/* Notes what another process left in the perf map, where this one has not written yet. */
-static void look_at_older(struct jitfile *f)
-{
-	int fd = open_map(f, true);
-	struct stat st;
-
-	if (fd < 0)
-		return;
-	if (!fstat(fd, &st) && read_end(fd, st.st_size, f->older_end))
-		f->older_bytes = (uint64_t)st.st_size;
-	close(fd);
-}
-
-/*
- * Goes on behind what another process had written into the perf map, at the beginning of a line, unless the process wrote the file anew.
- * False: there is nothing of others.
- */
-static bool pass_older(const struct jitfile *f, int fd)
-{
-	uint8_t end[JIT_SYMBOLS_END_BYTES];
-	char line[4096];
-	const char *newline;
-	off_t at = (off_t)f->older_bytes;
-	ssize_t n;
-
-	if (!read_end(fd, at, end) || memcmp(end, f->older_end, sizeof(end)) != 0)
-		return false;
-	n = pread(fd, line, sizeof(line), at - 1);
-	newline = n > 0 ? memchr(line, '\n', (size_t)n) : NULL;
-	lseek(fd, newline ? at + (newline - line) : 0, newline ? SEEK_SET : SEEK_END);
-	return true;
-}
-
 /* ---- a look at a process, in a thread ---- */
 
 struct jitfiles_look {
@@ -239,37 +86,12 @@ struct jitfiles_look {
 	bool only_dump; /* the rest is known: root_fd is there */
 };
 
-static bool look_at_process(struct jitfile *f)
-{
-	struct outbuf status = { 0 };
-	char path[48];
-	struct stat st;
-
-	snprintf(path, sizeof(path), "/proc/%u/status", f->pid);
-	if (!slurp(path, &status) && status.size_bytes)
-		f->inner_pid = jit_symbols_inner_pid((const char *)status.data);
-	outbuf_done(&status);
-	snprintf(path, sizeof(path), "/proc/%u", f->pid);
-	f->start_ns = start_of(f->pid);
-	if (!f->inner_pid || !f->start_ns || stat(path, &st))
-		return false;
-	f->owner = st.st_uid;
-	snprintf(path, sizeof(path), "/proc/%u/root", f->pid);
-	f->root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (f->root_fd < 0)
-		return false;
-	f->apart = is_apart(f->pid);
-	f->tmp_fd = f->apart ? path_below(f->root_fd, "/tmp", true) : -1;
-	look_at_older(f);
-	return true;
-}
-
 static void look_work(struct io_job *job)
 {
 	struct jitfiles_look *l = (struct jitfiles_look *)job;
 	struct jitfile *f = &l->found;
 
-	if ((l->only_dump || look_at_process(f)) && f->dump && f->apart)
+	if ((l->only_dump || jit_file_look(f)) && f->dump && f->apart)
 		f->dump_fd = path_below(f->root_fd, f->dump, false);
 }
 
@@ -277,7 +99,7 @@ static void look_drop(struct io_job *job)
 {
 	struct jitfiles_look *l = (struct jitfiles_look *)job;
 
-	forget(&l->found);
+	jit_file_done(&l->found);
 	free(l);
 }
 
@@ -325,7 +147,7 @@ static void look_done(struct io_job *job)
 	int err = 0;
 
 	if (f && l->found.root_fd < 0) { /* gone */
-		forget(f);
+		jit_file_done(f);
 		remove_file(j, f);
 	} else if (f) {
 		merge(f, l);
@@ -346,7 +168,7 @@ static void look_given_up(struct io_job *job)
 	if (!f)
 		return;
 	l->to->counts.missing_count++;
-	forget(f);
+	jit_file_done(f);
 	remove_file(l->to, f);
 }
 
@@ -419,15 +241,6 @@ void jit_symbols_map(struct jit_symbols *j, const struct mapping *m)
 }
 
 /* ---- taking ---- */
-
-static int open_dump(const struct jitfile *f)
-{
-	int at = path_below(f->root_fd, f->dump, false);
-
-	if (at < 0 && f->dump_fd >= 0)
-		at = fcntl(f->dump_fd, F_DUPFD_CLOEXEC, 0);
-	return open_found(f, at, false);
-}
 
 /*
  * These append at most limit_bytes of the file, from where it is; *complete: there is no more.  errno: nothing was
@@ -505,18 +318,18 @@ static void take_work(struct io_job *job)
 {
 	struct jitfiles_take *t = (struct jitfiles_take *)job;
 	const struct jitfile *f = &t->file;
-	int fd = open_map(f, false);
+	int fd = jit_file_open_map(f);
 	char name[32];
 
 	if (fd >= 0) {
-		t->taken.older_count += pass_older(f, fd);
+		t->taken.older_count += jit_file_pass_older(f, fd);
 		snprintf(name, sizeof(name), "perf-%u.map", f->pid);
 		pack(t, name, fd, read_up_to);
 		close(fd);
 	}
 	t->taken.missing_count += fd < 0 && !f->dump;
 	t->taken.older_count += fd == -ESTALE;
-	fd = f->dump && !t->err ? open_dump(f) : -1;
+	fd = f->dump && !t->err ? jit_file_open_dump(f) : -1;
 	t->taken.missing_count += f->dump && fd < 0;
 	t->taken.older_count += fd == -ESTALE;
 	if (fd >= 0) {
@@ -532,7 +345,7 @@ static void take_drop(struct io_job *job)
 {
 	struct jitfiles_take *t = (struct jitfiles_take *)job;
 
-	forget(&t->file);
+	jit_file_done(&t->file);
 	elf_reader_free(t->reader);
 	writer_free(t->packer);
 	writer_batch_free(t->packed);
@@ -613,7 +426,7 @@ static int begin_take(struct jit_symbols *j, struct jitfile *f, struct writer *t
 	int err = new_take(j, to, &t);
 
 	if (err) {
-		forget(f);
+		jit_file_done(f);
 		return err;
 	}
 	t->file = *f;
@@ -674,22 +487,6 @@ int jit_symbols_finish(struct jit_symbols *j)
 	return err;
 }
 
-static int dup_of(int fd)
-{
-	return fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, 0);
-}
-
-static struct jitfile copy_of(const struct jitfile *f)
-{
-	struct jitfile copy = *f;
-
-	copy.root_fd = dup_of(f->root_fd);
-	copy.tmp_fd = dup_of(f->tmp_fd);
-	copy.dump_fd = dup_of(f->dump_fd);
-	copy.dump = f->dump ? strdup(f->dump) : NULL;
-	return copy;
-}
-
 static bool is_taking_to(const struct jit_symbols *j, const struct writer *to)
 {
 	const struct jitfiles_take *t = j->takes;
@@ -712,7 +509,7 @@ int jit_symbols_copy(struct jit_symbols *j, struct writer *to, struct account *a
 
 		if (j->list[i].root_fd < 0)
 			continue;
-		copy = copy_of(&j->list[i]);
+		copy = jit_file_copy(&j->list[i]);
 		err = begin_take(j, &copy, to, &counts, &share, &next_object);
 	}
 	while (!err && is_taking_to(j, to) && clock_ns(CLOCK_MONOTONIC) < end_ns) {

@@ -7,9 +7,8 @@
  * handle of its root (and of its /tmp, where its mounts are its own: they may go with it); the file is read when the process exits and at the end of the recording, and
  * embedded as "perf-PID.map" by the pid of the samples.  Others write jit-PID.dump (format/perf/jitdump.h)
  * and map its first page for code, so that a profiler hears of it: embedded as "jit-PID.dump", without
- * the code.  Only a regular file of the process's owner (or root's) is taken, which was written since the process
- * began (pids are used again, and files stay), and no more than the limits below, of which each process and user has a
- * share (fair_share.h).  Lines of an earlier process in a perf map are left out, as far as they are recognized.
+ * the code.  What jit_file.h opens is taken, and no more than the limits below, of
+ * which each process and user has a share (fair_share.h).
  *
  * Files are found, read and compressed by threads (io_timeout.h); what does not answer within JITFILES_TAKE_NS
  * counts as missing.
@@ -26,31 +25,13 @@
 #include "record/base/fair_share.h"
 #include "record/privsep/io_timeout.h"
 #include "record/base/mapping.h"
+#include "record/process/jit_file.h"
 
 #define JIT_SYMBOLS_MAX        340 /* processes at once: each holds up to three descriptors */
 #define JIT_SYMBOLS_FILE_BYTES (32u << 20)
 #define JIT_SYMBOLS_ALL_BYTES  (128u << 20)
 
-#define JIT_SYMBOLS_END_BYTES 32 /* by which what was there before is recognized */
-
 #define JITFILES_TAKE_NS 10000000000ULL /* for a large one, of a disk that has much to do */
-
-struct jitfile {
-	uint32_t pid, inner_pid; /* as in the samples; in its own pid namespace */
-	uint64_t start_ns;       /* when it was forked, on the wall clock */
-	uint32_t owner;          /* of its root folder in /proc */
-	uint32_t user;           /* process_user(): whose share of the list it takes */
-	int root_fd;             /* O_PATH, as the others; -1: not yet */
-	bool apart;              /* in another mount namespace than ours */
-	/* The folders that end with such a namespace, when this was its last process; -1: none. */
-	int tmp_fd, dump_fd;
-	/* How much another process had written into the perf map, and the end of that. */
-	uint64_t older_bytes;
-	uint8_t older_end[JIT_SYMBOLS_END_BYTES];
-	char *dump; /* the path of its jitdump below the root; NULL: it has mapped none */
-	struct jitfiles_look *look; /* by which the descriptors come; NULL: they are there */
-	bool has_exited;            /* its files are to be taken then */
-};
 
 struct jitfiles_counts {
 	uint64_t file_count, missing_count, cut_count, bytes;
@@ -86,8 +67,5 @@ int jit_symbols_finish(struct jit_symbols *j);
 int jit_symbols_copy(struct jit_symbols *j, struct writer *to, struct account *a, uint64_t max_ns,
 		     int (*meanwhile)(void *arg), void *arg);
 void jit_symbols_account(const struct jit_symbols *j, struct account *a);
-
-/* Pure: the last number of the line "NSpid:" in the text of /proc/PID/status; 0: none. */
-uint32_t jit_symbols_inner_pid(const char *status);
 
 #endif

@@ -13,7 +13,7 @@
 #include "record/process/file/fuse_overlayfs.h"
 #include "record/output/machine_info.h"
 #include "record/process/file/inode_file.h"
-#include "record/process/jit_symbols.h"
+#include "record/process/jit_file.h"
 #include "record/kernel/kernel_symbols_index.h"
 #include "record/process/proc/proc_maps.h"
 #include "record/process/proc/proc_stat.h"
@@ -82,7 +82,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 		abort();
 	if (cgroup_paths_mount(text, small, sizeof(small)) && !memchr(small, 0, sizeof(small)))
 		abort();
-	(void)jit_symbols_inner_pid(text);
+	(void)jit_file_inner_pid(text);
 	(void)machine_info_memory(text);
 	if (!cpuset_list_parse(text, &cpus))
 		cpuset_list_done(&cpus);

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "format/payload/file_facts.h"
-#include "record/process/jit_symbols.h"
+#include "record/process/jit_file.h"
 #include "tests/unit/fixture.h"
 
 #define TEXT(s)                  \
@@ -264,7 +264,7 @@ static void jitfiles_use_the_innermost_pid(void **state)
 	size_t i;
 
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
-		assert_int_equal(jit_symbols_inner_pid(cases[i].status), cases[i].pid);
+		assert_int_equal(jit_file_inner_pid(cases[i].status), cases[i].pid);
 }
 
 int main(void)

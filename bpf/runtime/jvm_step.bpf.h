@@ -217,6 +217,17 @@ enum { JVM_R13 = 13 }; /* of walk_state.gprs: enum unwind_regno */
 /* Words of the interpreter's frame, from rbp - 64 on. */
 enum { JVM_BYTECODE = 0, JVM_FRAME_METHOD = 5, JVM_SENDER_SP = 7, JVM_SENDER_FP, JVM_SENDER_PC };
 
+/*
+ * Whether the method whose ConstMethod was read is native: it has no bytecode.  Its frame has 0 in that place, and, from the first
+ * time that it calls the JVM itself on, which binds it, where bytecode would begin.
+ */
+static __always_inline bool jvm_is_native(const struct jvm_state *j, const struct runtime_desc *d,
+					  __u64 bytecode)
+{
+	return !JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES) &&
+	       bytecode == j->const_method + d->jvm.const_bytes;
+}
+
 /* Whether the frame at rbp is one of the interpreter's: it has a method, and is in its bytecode, or the method has none. */
 __attribute__((noinline)) int runtime_jvm_is_interpreted(void)
 {
@@ -239,7 +250,8 @@ __attribute__((noinline)) int runtime_jvm_is_interpreted(void)
 	    j->frame[JVM_SENDER_SP] & 7 || j->frame[JVM_FRAME_METHOD] & 7 ||
 	    runtime_jvm_const(j->frame[JVM_FRAME_METHOD]))
 		return 0;
-	return !j->frame[JVM_BYTECODE] || jvm_is_bytecode(j, d, j->frame[JVM_BYTECODE]);
+	return !j->frame[JVM_BYTECODE] || jvm_is_bytecode(j, d, j->frame[JVM_BYTECODE]) ||
+	       jvm_is_native(j, d, j->frame[JVM_BYTECODE]);
 }
 
 /* Leaves what the frame at hand has of a method (enum jvm_frame_of) for the end of the walk. */

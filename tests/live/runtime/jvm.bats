@@ -10,10 +10,14 @@ setup() {
 	cd "$BATS_TEST_TMPDIR" || return
 }
 
-compile_shares() {
+need_java() {
 	command -v javac >/dev/null || skip "needs a JDK (make check-jvm)"
 	version=$(java -XshowSettings:properties -version 2>&1 | sed -n 's/.*java.specification.version = //p')
 	case $version in 1[7-9] | 2[0-5]) ;; *) skip "needs Java 17 to 25, not $version" ;; esac
+}
+
+compile_shares() {
+	need_java
 	# Two methods, which print how many milliseconds each had, and one that sleeps.  A method that the compiler put
 	# into its caller has the caller's name, so an option forbids that.
 	cat >Shares.java <<-'END'
@@ -61,6 +65,31 @@ compile_shares() {
 		[ "$samples" -gt 10 ] || fail "$samples samples"
 		[ $(($(account x.data own_cpu sampling_ns) / samples)) -lt 2000000 ] || fail "$how takes too long"
 	done
+}
+
+# bats test_tags=long
+@test "java: the first call of a native method has its callers" {
+	need_java
+	# One call of Deflater.deflateBytesBytes(), which runs for some 300 ms.
+	cat >First.java <<-'END'
+		class First {
+			static int pack(byte[] of) {
+				var d = new java.util.zip.Deflater();
+				d.setInput(of);
+				return d.deflate(new byte[of.length * 2]);
+			}
+			public static void main(String[] a) {
+				byte[] of = new byte[8 << 20];
+				new java.util.Random(7).nextBytes(of);
+				System.exit(pack(of) > 0 ? 0 : 1);
+			}
+		}
+	END
+	javac First.java
+	ebprec record -q -F 499 -o x.data -- java -Xint -cp . First
+	ebprec report -q --folded -i x.data | grep 'Java_java_util_zip_Deflater_deflateBytesBytes' >out
+	[ "$(weight <out)" -gt 20 ] || fail "$(cat out)"
+	same '' "$(grep -v 'java::First.main (First.java);java::First.pack (First.java);.*java::java.util.zip.Deflater.deflateBytesBytes (Deflater.java);Java_' out)"
 }
 
 # bats test_tags=long

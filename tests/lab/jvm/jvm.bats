@@ -286,7 +286,8 @@ of_folded() {
 	command -v podman >/dev/null || skip "needs podman"
 	mkdir -p tree/tmp tree/etc tree/w tree/usr
 	ln -sfn usr/lib tree/lib && ln -sfn usr/lib64 tree/lib64 && ln -sfn usr/bin tree/bin
-	pod() { podman --runtime runc --storage-driver overlay --storage-opt overlay.mount_program=/usr/bin/fuse-overlayfs --cgroup-manager cgroupfs --events-backend file "$@"; }
+	# The machine's own store may be of another driver.
+	pod() { podman --runtime runc --storage-driver vfs --root "$PWD/pods" --runroot "$PWD/pods-run" --cgroup-manager cgroupfs --events-backend file "$@"; }
 	tar -C tree -cf - . | pod import -q - ebprec-jvm:one >/dev/null
 	pod_is_ready() { pod logs ebprec-jvm 2>/dev/null | grep -q ^ready; }
 	pod run -d --rm --name ebprec-jvm --ulimit nofile=1024:1024 --ulimit nproc=1000:1000 --network=none \

@@ -289,3 +289,15 @@ tree_of_words() {
 	kill -KILL $starter
 	await ended
 }
+
+@test "a wait in vain ends after three minutes, however long each look takes" {
+	looks=0
+	slow() { # 50 s
+		looks=$((looks + 1))
+		SECONDS=$((SECONDS + 50))
+		false
+	}
+	await slow 2>"$BATS_TEST_TMPDIR/message" && fail "it succeeded"
+	same 4 "$looks"
+	same "not within three minutes: slow" "$(cat "$BATS_TEST_TMPDIR/message")"
+}

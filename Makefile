@@ -117,7 +117,7 @@ have	= $(O)/.have-$(1)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: always all analyze record library man unit tests check check-aarch64 check-emulated check-live check-long check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kernels-aarch64 check-kernels-emulated check-kills check-foreign \
+.PHONY: always all analyze record library man unit tests check check-aarch64 check-emulated check-live check-long check-waits check-fleet check-brief check-compare check-exports check-web check-kernels check-kernels-load check-kernels-aarch64 check-kernels-emulated check-kills check-foreign \
 	check-mixed check-lines check-memory check-go check-runtimes check-starts check-soak check-valgrind check-containers check-jvm check-faults check-damage check-hostile storm bench graph lint fuzz mutate mutate-four install install-programs install-library tarball rpm sysext packages check-packages clean help
 
 all: analyze record library man	## ebprec, ebprec-record, libebprec and the manual (the default)
@@ -339,11 +339,16 @@ check-soak: all				## all instruments at once on a mixed load, TIME=600 s; root 
 check-kernels: all tests $(call have,kernels)	## record under Debian's stock kernels, emulated
 	$(Q)scripts/run-tests.sh $(O) kernels
 
+# The programs that every guest has.
+GUEST_PROGRAMS := $(addprefix $(O)/tests/live/workloads/,cached calls ends futexes leaks pingpong shares) $(O)/tests/live/hostile/refuse
+check-kernels-load: all $(GUEST_PROGRAMS) $(call have,kernels)	## that all BPF programs load there, and no more; two minutes
+	$(Q)scripts/run-tests.sh $(O) kernels-load
+
 check-kernels-aarch64: analyze $(call have,kernels) $(call have,kernels-aarch64)	## the same on Debian's kernel for aarch64; ten minutes
 	$(Q)$(MAKE) ARCH=aarch64 check-kernels-emulated
 
 EMULATED_UNIT := $(shell awk '!/^\#/ { print "tests/unit/" $$1 ".c" }' scripts/emulator-lacks)
-check-kernels-emulated: analyze record $(addprefix $(O)/tests/live/workloads/,cached calls ends futexes leaks pingpong shares) $(O)/tests/live/hostile/refuse $(call prog,$(EMULATED_UNIT)) $(O)/tests/lab/kernels/cpp_shares $(O)/tests/lab/kernels/go_shares
+check-kernels-emulated: analyze record $(GUEST_PROGRAMS) $(call prog,$(EMULATED_UNIT)) $(O)/tests/lab/kernels/cpp_shares $(O)/tests/lab/kernels/go_shares
 	$(Q)EBPREC_NATIVE=$(abspath $(patsubst %/$(ARCH),%,$(O))) scripts/run-tests.sh $(O) kernels-aarch64
 
 # Programs without frame pointers in other languages, for a machine that has no compiler.

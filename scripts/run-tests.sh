@@ -13,7 +13,7 @@
 #
 # Suites: unit (cmocka), golden, replay (fuzz corpora), mutate (damaged captures), layers, e2e (bats,
 # needs no privilege), live (bats, needs root and BPF), kernels (bats, under kernels that it
-# fetches), kernels-aarch64 (the same of that machine).  With EMULATOR in the environment, a command, the programs of unit, golden and replay are those of
+# fetches), kernels-load (the same, only that all programs load), kernels-aarch64 (the same of that machine).  With EMULATOR in the environment, a command, the programs of unit, golden and replay are those of
 # another machine, and it runs them.  Every test program speaks TAP into BUILD_DIR/test-logs/; a program that crashes, hangs
 # or stops early counts as failed.  The last line is "N passed, N failed, N skipped"; status 1 when
 # something failed.
@@ -171,8 +171,10 @@ end_early() {
 	add_result 0 1 0
 }
 
-# Each kernel boots a few times; on a busy machine that takes minutes.
+# run_kernels SECONDS FILE... - these .bats files on each kernel, which boots a few times; on a busy machine that takes minutes
 run_kernels() {
+	limit_kernel_s=$1
+	shift
 	tests/lab/kernels/fetch "$build/kernels" || {
 		echo "kernels: cannot fetch them, see above" >&2
 		add_result 0 1 0
@@ -181,7 +183,7 @@ run_kernels() {
 	for release in "$build"/kernels/*/release; do
 		dir=$(dirname "$release")
 		EBPREC_BUILD=$build EBPREC_KERNEL=$dir \
-			run "kernels/$(basename "$dir")" 1800 bats --tap tests/lab/kernels/kernels.bats
+			run "kernels/$(basename "$dir")" "$limit_kernel_s" bats --tap "$@"
 	done
 }
 
@@ -225,7 +227,8 @@ run_suites() {
 		e2e) run_e2e ;;
 		waits | go) run_bats "$suite" ;;
 		live) run_live ;;
-		kernels) run_kernels ;;
+		kernels) run_kernels 2400 tests/lab/kernels/programs.bats tests/lab/kernels/kernels.bats ;;
+		kernels-load) run_kernels 720 tests/lab/kernels/programs.bats ;;
 		kernels-aarch64) run_kernels_aarch64 ;;
 		--wait) finish_beside ;;
 		--) break ;;

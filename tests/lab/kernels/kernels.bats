@@ -37,9 +37,9 @@ folded() {
 	ebprec report --folded -i "$1" 2>/dev/null
 }
 
-# complete FILE - prints samples with a user stack, and how many of these are complete
+# complete FILE [OPTION...] - prints samples with a user stack, and how many of these are complete
 complete() {
-	ebprec report -i "$1" 2>&1 >/dev/null |
+	ebprec report -i "$@" 2>&1 >/dev/null |
 		sed -n 's/.* samples, \([0-9]*\) with a user stack; \([0-9]*\) of these complete.*/\1 \2/p'
 }
 
@@ -147,6 +147,21 @@ shared() {
 @test "-p takes a process that runs, and no other" {
 	recorded pid
 	same shares "$(folded pid.data | cut -d';' -f1 | sort -u)"
+}
+
+@test "in a pid namespace its processes are recorded by BPF: shares, stacks, and each switch by the ids there" {
+	recorded pidns # by perf events it would print a message
+	shared pidns.data
+	read -r samples full <<<"$(complete pidns.data --comm shares)"
+	[ "$samples" -gt 200 ] && [ $((full * 1000)) -ge $((samples * 995)) ] || fail "$full of $samples are complete"
+	grep -E '^[0-9]+ [0-9]+ [0-9]+$' pidns.out >"$BATS_TEST_TMPDIR/counted"
+	same 2 "$(wc -l <"$BATS_TEST_TMPDIR/counted")"
+	while read -r pid voluntary _; do
+		read -r slept _ <<<"$(switches pidns.data "$pid")"
+		[ "$pid" -lt 100 ] && [ "$slept" -ge "$voluntary" ] && [ "$slept" -le $((voluntary + 20)) ] ||
+			fail "$pid: $slept, not $voluntary"
+	done <"$BATS_TEST_TMPDIR/counted"
+	same 0 "$(account pidns.data lost switches)"
 }
 
 @test "the wall clock jumps to 2001 and to 2096: the times of records go on" {

@@ -6,10 +6,10 @@
  * of bpf/unwind_maps.h, with format/unwind/unwind.h's step.  Code without a table is crossed by the frame
  * pointer, when that leads to code again.  walk.why has the reason why a walk ends.
  *
- * Shape, for the verifier: one bpf_loop(), whose state lives in a per-CPU map value that each
- * callback looks up again, because a counter on the stack makes it walk every iteration; searches
- * and reads are global functions with scalar arguments, verified once.  The stack is read in
- * windows: a probe read costs some 70 ns, of 8 bytes or of 500.
+ * Shape, for the verifier: one bpf_loop(), whose state lives in a per-CPU map value, because a
+ * counter on the stack makes it walk every iteration; searches and reads are global functions,
+ * verified once, that have the state as an argument: a lookup in each takes the kernel longer to
+ * load.  The stack is read in windows: a probe read costs some 70 ns, of 8 bytes or of 500.
  */
 #ifndef EBPREC_BPF_WALK_H
 #define EBPREC_BPF_WALK_H
@@ -230,10 +230,8 @@ static __always_inline bool walk_take_word(struct walk_state *w, __u64 addr)
 }
 
 /* Reads the 16 bytes at addr, or at least the first 8 of them, into word[]. */
-__attribute__((noinline)) int walk_fetch(__u64 addr)
+__attribute__((noinline)) int walk_fetch(struct walk_state *w, __u64 addr)
 {
-	struct walk_state *w = walk_here();
-
 	if (!w)
 		return 1;
 	if (walk_take_word(w, addr))
@@ -260,7 +258,7 @@ static __always_inline int walk_gpr(const struct walk_state *w, __u32 n, __u64 *
 
 static __always_inline int walk_read(struct walk_state *w, __u64 addr, __u64 *out)
 {
-	if (walk_fetch(addr))
+	if (walk_fetch(w, addr))
 		return 1;
 	*out = w->word[0];
 	return 0;
@@ -268,7 +266,7 @@ static __always_inline int walk_read(struct walk_state *w, __u64 addr, __u64 *ou
 
 static __always_inline int walk_read2(struct walk_state *w, __u64 addr, __u64 *lo, __u64 *hi)
 {
-	if (walk_fetch(addr))
+	if (walk_fetch(w, addr))
 		return 1;
 	*lo = w->word[0];
 	*hi = w->word[1];
@@ -298,9 +296,8 @@ static __always_inline bool keeps_frame_pointer(const __u8 code[PROLOGUE_BYTES])
  * Whether a call stands before addr, of a function that begins near pc and keeps no frame pointer.  Not one of
  * what follows it: java's interpreter enters the runtime through such, and is in the same function still.
  */
-__attribute__((noinline)) int walk_called_frameless(__u64 addr, __u64 pc)
+__attribute__((noinline)) int walk_called_frameless(struct walk_state *w, __u64 addr, __u64 pc)
 {
-	struct walk_state *w = walk_here();
 	const __u8 *call;
 	__u64 target;
 
@@ -321,6 +318,7 @@ __attribute__((noinline)) int walk_called_frameless(__u64 addr, __u64 pc)
 
 /* A search for callers in code without a file. */
 struct walk_search {
+	struct walk_state *w;
 	__u64 start, end;
 	__u64 found;
 };
@@ -329,16 +327,13 @@ struct walk_search {
 static long walk_see_word(__u32 i, void *ctx)
 {
 	struct walk_search *of = ctx;
-	struct walk_state *w = walk_here();
-	__u64 at, word;
+	struct walk_state *w = of->w;
+	__u64 at = w->regs.sp + 8 * (__u64)i, word;
 
-	if (!w)
-		return 1;
-	at = w->regs.sp + 8 * (__u64)i;
-	if (at >= w->regs.fp || walk_fetch(at))
+	if (at >= w->regs.fp || walk_fetch(w, at))
 		return 1;
 	word = w->word[0];
-	if (word < of->start || word >= of->end || !walk_called_frameless(word, w->regs.pc))
+	if (word < of->start || word >= of->end || !walk_called_frameless(w, word, w->regs.pc))
 		return 0;
 	of->found = 1;
 	return 1;
@@ -350,10 +345,12 @@ static long walk_see_word(__u32 i, void *ctx)
  * functions that do keep it lie return addresses of earlier calls, too, so one only counts that called a
  * function near pc that keeps none.
  */
-__attribute__((noinline)) int walk_skips_callers(__u64 start, __u64 end)
+__attribute__((noinline)) int walk_skips_callers(struct walk_state *w, __u64 start, __u64 end)
 {
-	struct walk_search of = { start, end, 0 };
+	struct walk_search of = { w, start, end, 0 };
 
+	if (!w)
+		return 0;
 	bpf_loop(SEEN_WORDS, walk_see_word, &of, 0);
 	return of.found;
 }
@@ -363,8 +360,8 @@ __attribute__((noinline)) int walk_skips_callers(__u64 start, __u64 end)
 /* Where pc lies; the frame before is tried first.  NULL: in nothing that is known. */
 static __always_inline struct walk_map *walk_map_of(struct walk_state *w, __u64 pc)
 {
-	struct walk_map *m = bpf_map_lookup_elem(&walk_maps, &w->map_at);
-	__u32 at;
+	__u32 at = w->map_at; /* Linux 6.1 takes no key from what an argument points to */
+	struct walk_map *m = bpf_map_lookup_elem(&walk_maps, &at);
 	int found;
 
 	if (m && pc >= m->start && pc < m->end)
@@ -392,7 +389,7 @@ static __always_inline void walk_store_fp(struct walk_state *w, const struct wal
 }
 
 #ifdef WALK_STEPS_JVM /* the program includes bpf/runtime/jvm_step.bpf.h */
-int runtime_jvm_step(__u32 is_exact);
+int runtime_jvm_step(struct walk_state *w, __u32 is_exact);
 #endif
 
 /* A step in code that a JVM made, whose frames have no frame pointer.  True: it is such code, and w->why is its result. */
@@ -402,7 +399,7 @@ static __always_inline bool walk_by_jvm(struct walk_state *w)
 	if (!w->runtime)
 		return false;
 	w->why = UNWIND_OK;
-	if (!runtime_jvm_step(!(w->regs.flags & UNWIND_F_CALLER))) {
+	if (!runtime_jvm_step(w, !(w->regs.flags & UNWIND_F_CALLER))) {
 		w->how |= WALK_BY_CFI; /* by tables: the JVM's */
 		return true;
 	}
@@ -429,7 +426,7 @@ static __always_inline void walk_guess(struct walk_state *w, const struct walk_m
 		w->why = UNWIND_COMPLETE;
 		return;
 	}
-	if (m->kind == WALK_MADE && walk_skips_callers(m->start, m->end))
+	if (m->kind == WALK_MADE && walk_skips_callers(w, m->start, m->end))
 		return;
 	walk_store_fp(w, m);
 	if (unwind_step_fp(UNWIND_HERE, &w->regs, w))
@@ -440,9 +437,8 @@ static __always_inline void walk_guess(struct walk_state *w, const struct walk_m
 }
 
 /* 1: the walk ends.  Global, or the verifier looks at it anew for each way to come here. */
-__attribute__((noinline)) int walk_one(__u32 index)
+__attribute__((noinline)) int walk_one(struct walk_state *w, __u32 index)
 {
-	struct walk_state *w = walk_here();
 	struct unwind_rule *rule;
 	struct walk_map *m;
 	__u64 pc, n = index;
@@ -488,7 +484,9 @@ __attribute__((noinline)) int walk_one(__u32 index)
 
 static long walk_frame(__u32 index, void *ctx)
 {
-	return walk_one(index) & 1; /* for the verifier, which does not look into it here */
+	struct walk_state **w = ctx;
+
+	return walk_one(*w, index) & 1; /* for the verifier, which does not look into it here */
 }
 
 /*
@@ -571,7 +569,7 @@ static __always_inline void walk_run(struct walk_state *w)
 	}
 	unwind_regs_leaf(&w->regs, w->gprs[PC_REGNO], w->gprs[SP_REGNO], w->gprs[FP_REGNO],
 			 UNWIND_HERE == UNWIND_AARCH64 ? w->gprs[UNWIND_ARM_LR % COPY_REGS] : 0);
-	bpf_loop(max_frames, walk_frame, 0, 0);
+	bpf_loop(max_frames, walk_frame, &w, 0);
 	if (w->why == UNWIND_OK)
 		w->why = UNWIND_MAX_FRAMES;
 }

@@ -100,7 +100,7 @@ struct jvm_state {
 	__u64 const_method;         /* whose head constant[] has */
 	__u64 pool, method_name, class_name,
 		file_name; /* of that method: on the stack they would be too much */
-	struct runtime_code fresh;
+	__u64 code_sum;    /* of the method */
 	__u64 scopes, descs, desc_count, metadata, metadata_count; /* of the nmethod at hand */
 	__u64 scope; /* the next one, as an offset; 0: there is none */
 	__u64 desc_at;
@@ -153,11 +153,11 @@ static __always_inline __u64 jvm_word(const struct jvm_state *j, __u64 object,
 /* Code heap i of the list at j->list. */
 static long jvm_read_heap(__u32 i, void *ctx)
 {
-	struct jvm_state *j = jvm_here();
+	struct jvm_state *j = *(struct jvm_state **)ctx;
 	__u64 heap, space, at = i;
 
 	barrier_var(at);
-	if (!j || at >= JVM_HEAPS)
+	if (at >= JVM_HEAPS)
 		return 1;
 	j->process.heaps[at].low = j->process.heaps[at].high = 0;
 	heap = at < j->count ? runtime_word(j->list + 8 * at) : 0;
@@ -173,22 +173,16 @@ static long jvm_read_heap(__u32 i, void *ctx)
 }
 
 /* Reads the code heaps of the current process.  1: there are none. */
-__attribute__((noinline)) int runtime_jvm_heaps(void)
+__attribute__((noinline)) int runtime_jvm_heaps(struct runtime_state *s, struct jvm_state *j)
 {
-	struct runtime_state *s = runtime_here();
-	struct jvm_state *j = jvm_here();
-	struct runtime_desc *d;
 	__u64 list;
 
 	if (!s || !j)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
-	list = runtime_word(s->base + d->code_type);
+	list = runtime_word(s->base + s->desc.code_type);
 	j->count = jvm_word(j, list, RUNTIME_JVM_ARRAY_COUNT);
 	j->list = jvm_word(j, list, RUNTIME_JVM_ARRAY_DATA);
-	bpf_loop(JVM_HEAPS, jvm_read_heap, 0, 0);
+	bpf_loop(JVM_HEAPS, jvm_read_heap, &j, 0);
 	return !j->count;
 }
 
@@ -215,23 +209,19 @@ static __always_inline bool jvm_are_offsets(const __u16 *o)
 /* The offset of field i, which becomes one that no field has where it is not known. */
 static long jvm_read_offset(__u32 i, void *ctx)
 {
-	struct runtime_state *s = runtime_here();
-	struct jvm_state *j = jvm_here();
-	struct runtime_desc *d;
+	struct runtime_state *s = ((struct runtime_walk *)ctx)->s;
+	struct jvm_state *j = ((struct runtime_walk *)ctx)->j;
 	__u64 off, at = i;
 
 	barrier_var(at);
-	if (!s || !j || at >= RUNTIME_JVM_FIELDS)
-		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
+	if (at >= RUNTIME_JVM_FIELDS)
 		return 1;
 	j->process.offset[at] = JVM_NO_OFFSET;
-	if (d->jvm.entry[at] == RUNTIME_NO_FIELD)
+	if (s->desc.jvm.entry[at] == RUNTIME_NO_FIELD)
 		return 0;
 	if (bpf_probe_read_user(&off, sizeof(off),
-				(const void *)(s->base + d->state + JVM_ENTRY_OFFSET +
-					       JVM_ENTRY_BYTES * d->jvm.entry[at])) ||
+				(const void *)(s->base + s->desc.state + JVM_ENTRY_OFFSET +
+					       JVM_ENTRY_BYTES * s->desc.jvm.entry[at])) ||
 	    off > JVM_OFFSET_MAX) {
 		j->process.offset[RUNTIME_JVM_ARRAY_DATA] = 0;
 		return 1;
@@ -241,13 +231,11 @@ static long jvm_read_offset(__u32 i, void *ctx)
 }
 
 /* Before the first step of a walk: what is known of the process, or is found out now.  1: its frames cannot be read. */
-__attribute__((noinline)) int runtime_jvm_enter(void)
+__attribute__((noinline)) int runtime_jvm_enter(struct walk_state *w, struct runtime_state *s)
 {
-	struct walk_state *w = walk_here();
-	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
+	struct runtime_walk of = { w, s, j };
 	struct jvm_process *known;
-	struct runtime_desc *d;
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 	__u16 tries = 0;
 
@@ -255,14 +243,9 @@ __attribute__((noinline)) int runtime_jvm_enter(void)
 		return 1;
 	j->block = j->blob_bytes = 0;
 	j->has_left = 0;
-	s->why = RUNTIME_COMPLETE;
-	s->n = s->sum = s->summed = 0;
-	s->base = w->runtime_base;
-	s->number = w->runtime;
-	d = runtime_desc_of(s);
-	if (!d || d->kind != RUNTIME_JVM || !d->jvm.block_bytes)
+	if (!runtime_begin(s, w) || s->desc.kind != RUNTIME_JVM || !s->desc.jvm.block_bytes)
 		return 1;
-	j->block_bytes = d->jvm.block_bytes;
+	j->block_bytes = s->desc.jvm.block_bytes;
 	runtime_set_process(&s->key);
 	known = bpf_map_lookup_elem(&jvm_processes, &tgid);
 	if (known && known->start_ns == s->key.start_ns && known->execs == s->key.execs) {
@@ -277,8 +260,8 @@ __attribute__((noinline)) int runtime_jvm_enter(void)
 	j->process.tries = tries + 1;
 	j->process.offset[RUNTIME_JVM_ARRAY_DATA] = 0;
 	j->process.interpreter_bytes = 0;
-	bpf_loop(RUNTIME_JVM_FIELDS, jvm_read_offset, 0, 0);
-	j->process.is_understood = jvm_are_offsets(j->process.offset) && !runtime_jvm_heaps();
+	bpf_loop(RUNTIME_JVM_FIELDS, jvm_read_offset, &of, 0);
+	j->process.is_understood = jvm_are_offsets(j->process.offset) && !runtime_jvm_heaps(s, j);
 	bpf_map_update_elem(&jvm_processes, &tgid, &j->process, BPF_ANY);
 	return !j->process.is_understood;
 }
@@ -288,11 +271,9 @@ __attribute__((noinline)) int runtime_jvm_enter(void)
 /* Goes from j->segment back by its byte of the map.  1: this is the first one of its block, or there is none. */
 static long jvm_hop(__u32 i, void *ctx)
 {
-	struct jvm_state *j = jvm_here();
+	struct jvm_state *j = *(struct jvm_state **)ctx;
 	__u8 back;
 
-	if (!j)
-		return 1;
 	if (bpf_probe_read_user(&back, sizeof(back), (const void *)(j->list + j->segment)) ||
 	    back == 255 || back > j->segment)
 		return 1;
@@ -307,7 +288,7 @@ static __always_inline __u64 jvm_block(struct jvm_state *j, const struct jvm_hea
 	j->list = h->segments;
 	j->segment = (pc - h->low) >> (h->shift & 31);
 	j->is_found = 0;
-	bpf_loop(JVM_HOPS, jvm_hop, 0, 0);
+	bpf_loop(JVM_HOPS, jvm_hop, &j, 0);
 	return j->is_found ? h->low + (j->segment << (h->shift & 31)) : 0;
 }
 
@@ -353,20 +334,17 @@ static __always_inline __u64 jvm_sum(const struct jvm_state *j, __u64 size_bytes
 }
 
 /* Reads the head of the block that pc is in, but for j->kind.  1: it is no such block. */
-__attribute__((noinline)) int runtime_jvm_head(__u64 block, __u64 pc)
+__attribute__((noinline)) int runtime_jvm_head(struct runtime_state *s, struct jvm_state *j,
+					       __u64 block, __u64 pc)
 {
-	struct runtime_state *s = runtime_here();
-	struct jvm_state *j = jvm_here();
-	struct runtime_desc *d;
 	__u64 blob, size_bytes;
 	__u32 words;
 
 	if (!s || !j)
 		return 1;
 	j->block = j->blob_bytes = 0;
-	d = runtime_desc_of(s);
-	if (!d || (bpf_probe_read_user(j->head, JVM_BLOB_BYTES, (const void *)block) &&
-		   bpf_probe_read_user(j->head, JVM_BLOB_FEWER, (const void *)block)))
+	if (bpf_probe_read_user(j->head, JVM_BLOB_BYTES, (const void *)block) &&
+	    bpf_probe_read_user(j->head, JVM_BLOB_FEWER, (const void *)block))
 		return 1;
 	blob = block + j->block_bytes;
 	size_bytes = JVM_BLOB_FIELD(j, __u32, BLOB_BYTES);
@@ -375,10 +353,10 @@ __attribute__((noinline)) int runtime_jvm_head(__u64 block, __u64 pc)
 	    pc - blob >= size_bytes)
 		return 1;
 	j->code = JVM_BLOB_FIELD(j, __u64, BLOB_CODE);
-	if (d->jvm.blob_code_bytes == 4)
+	if (s->desc.jvm.blob_code_bytes == 4)
 		j->code = blob + (__u32)j->code;
 	j->complete = JVM_BLOB_FIELD(j, __s32, BLOB_COMPLETE);
-	if (d->jvm.blob_complete_bytes == 2)
+	if (s->desc.jvm.blob_complete_bytes == 2)
 		j->complete = (__s16)j->complete;
 	words = JVM_BLOB_FIELD(j, __u32, BLOB_FRAME);
 	j->frame_words = words < JVM_FRAME_WORDS ? words : 0;
@@ -416,7 +394,7 @@ static __always_inline const struct jvm_place *jvm_known_place(struct runtime_st
 		return NULL;
 	/* In a recursion it is that of the frame before. */
 	if ((p->block != j->block || pc - j->blob >= j->blob_bytes) &&
-	    runtime_jvm_head(p->block, pc))
+	    runtime_jvm_head(s, j, p->block, pc))
 		return NULL;
 	if (p->sum != j->sum)
 		return NULL;
@@ -449,10 +427,9 @@ static __always_inline void jvm_remember(struct runtime_state *s, struct jvm_sta
 }
 
 /* Finds the code that pc is in.  1: it is in none; 2: nor is it outside of the code heaps. */
-__attribute__((noinline)) int runtime_jvm_find(__u64 pc)
+__attribute__((noinline)) int runtime_jvm_find(struct walk_state *w, __u64 pc)
 {
 	struct runtime_state *s = runtime_here();
-	struct walk_state *w = walk_here();
 	struct jvm_state *j = jvm_here();
 	const struct jvm_heap *h;
 	__u64 block;
@@ -468,14 +445,14 @@ __attribute__((noinline)) int runtime_jvm_find(__u64 pc)
 	h = jvm_heap_of(j, pc);
 	if (!h && !w->jvm_heaps) { /* a heap grows */
 		w->jvm_heaps = 1;
-		if (runtime_jvm_heaps())
+		if (runtime_jvm_heaps(s, j))
 			return 1;
 		h = jvm_heap_of(j, pc);
 	}
 	if (!h)
 		return 1;
 	block = jvm_block(j, h, pc);
-	if (!block || runtime_jvm_head(block, pc) || jvm_name_blob(j))
+	if (!block || runtime_jvm_head(s, j, block, pc) || jvm_name_blob(j))
 		return 2;
 	jvm_remember(s, j, pc);
 	return 0;

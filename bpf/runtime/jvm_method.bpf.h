@@ -39,9 +39,8 @@ static __always_inline __u64 jvm_place_of(__u64 bytecode_index)
 }
 
 /* Reads the head of a method's ConstMethod. */
-__attribute__((noinline)) int runtime_jvm_const(__u64 method)
+__attribute__((noinline)) int runtime_jvm_const(struct jvm_state *j, __u64 method)
 {
-	struct jvm_state *j = jvm_here();
 
 	if (!j)
 		return 1;
@@ -51,10 +50,10 @@ __attribute__((noinline)) int runtime_jvm_const(__u64 method)
 }
 
 /* Whether an address is in the bytecode of the method whose ConstMethod was read. */
-static __always_inline bool jvm_is_bytecode(const struct jvm_state *j, const struct runtime_desc *d,
-					    __u64 addr)
+static __always_inline bool jvm_is_bytecode(const struct runtime_state *s,
+					    const struct jvm_state *j, __u64 addr)
 {
-	return addr - j->const_method - d->jvm.const_bytes <
+	return addr - j->const_method - s->desc.jvm.const_bytes <
 	       JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES);
 }
 
@@ -71,24 +70,22 @@ static __always_inline bool jvm_is_bytecode(const struct jvm_state *j, const str
 
 /* An entry of the pool in s->object; 0: there is none. */
 static __always_inline __u64 jvm_pool_entry(const struct runtime_state *s,
-					    const struct runtime_desc *d, const struct jvm_state *j,
-					    __u64 pool, __u16 index)
+					    const struct jvm_state *j, __u64 pool, __u16 index)
 {
 	__u32 count = RUNTIME_FIELD(s->object, __u32, j->process.offset[RUNTIME_JVM_POOL_COUNT]);
 
 	if (!index || index >= count)
 		return 0;
-	return runtime_word(pool + d->jvm.pool_bytes + 8 * (__u64)index);
+	return runtime_word(pool + s->desc.jvm.pool_bytes + 8 * (__u64)index);
 }
 
 /*
  * Reads the table of lines, which stands behind the bytecode, and ends with a zero: as much as there may be of it.  Returns how
  * many bytes.
  */
-static __always_inline __u64 jvm_read_lines(const struct runtime_desc *d, const struct jvm_state *j,
-					    struct runtime_code_event *ev)
+static __always_inline __u64 jvm_read_lines(struct runtime_state *s, const struct jvm_state *j)
 {
-	__u64 off = d->jvm.const_bytes + (__u64)JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES);
+	__u64 off = s->desc.jvm.const_bytes + (__u64)JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES);
 	__u64 size_bytes;
 
 	if (j->process.offset[RUNTIME_JVM_CONST_FLAGS] > JVM_CONST_MAX ||
@@ -101,38 +98,27 @@ static __always_inline __u64 jvm_read_lines(const struct runtime_desc *d, const 
 		size_bytes = RUNTIME_LINES_BYTES;
 	barrier_var(size_bytes);
 	if (size_bytes > RUNTIME_LINES_BYTES || /* for the verifier */
-	    bpf_probe_read_user(ev->lines, size_bytes, (const void *)(j->const_method + off)))
+	    bpf_probe_read_user(s->event.lines, size_bytes, (const void *)(j->const_method + off)))
 		return 0;
 	return size_bytes;
 }
 
-/* Sends the names of the method at hand as number id. */
-__attribute__((noinline)) int runtime_jvm_send(__u32 id)
+/* Reads the names of the method at hand.  Returns how many bytes of lines it has; -1: it has no name. */
+__attribute__((noinline)) int runtime_jvm_names(struct runtime_state *s, struct jvm_state *j)
 {
-	struct runtime_state *s = runtime_here();
-	struct jvm_state *j = jvm_here();
-	struct runtime_code_event *ev;
-	struct runtime_desc *d;
-	__u32 zero = 0;
-
-	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	if (!s || !j || !ev)
-		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
-	if (!JVM_READ_SYMBOL(j, j->method_name, &ev->name, ev->name_text) ||
-	    !JVM_READ_SYMBOL(j, j->class_name, &ev->qualname, ev->qualname_text))
-		return 1;
-	if (!JVM_READ_SYMBOL(j, j->file_name, &ev->file, ev->file_text))
-		ev->file.char_count = 0;
-	ev->first_line = -1;
-	return !runtime_send_code(s, ev, id, jvm_read_lines(d, j, ev));
+	if (!s || !j)
+		return -1;
+	if (!JVM_READ_SYMBOL(j, j->method_name, &s->event.name, s->event.name_text) ||
+	    !JVM_READ_SYMBOL(j, j->class_name, &s->event.qualname, s->event.qualname_text))
+		return -1;
+	if (!JVM_READ_SYMBOL(j, j->file_name, &s->event.file, s->event.file_text))
+		s->event.file.char_count = 0;
+	s->event.first_line = -1;
+	return jvm_read_lines(s, j);
 }
 
 /* Finds the names of the method whose ConstMethod was read, and their sum.  False: there are none, with s->why. */
-static __always_inline bool jvm_find_names(struct runtime_state *s, struct jvm_state *j,
-					   const struct runtime_desc *d)
+static __always_inline bool jvm_find_names(struct runtime_state *s, struct jvm_state *j)
 {
 	__u64 klass;
 
@@ -141,36 +127,35 @@ static __always_inline bool jvm_find_names(struct runtime_state *s, struct jvm_s
 	if (!j->pool || runtime_read(s->object, 128, j->pool))
 		return false;
 	s->why = RUNTIME_UNKNOWN;
-	j->method_name = jvm_pool_entry(s, d, j, j->pool, JVM_CONST_FIELD(j, __u16, CONST_NAME));
+	j->method_name = jvm_pool_entry(s, j, j->pool, JVM_CONST_FIELD(j, __u16, CONST_NAME));
 	klass = RUNTIME_FIELD(s->object, __u64, j->process.offset[RUNTIME_JVM_POOL_HOLDER]);
 	j->class_name = klass ? jvm_word(j, klass, RUNTIME_JVM_KLASS_NAME) : 0;
-	j->fresh.sum = j->const_method * 31 + j->pool * 37 + j->method_name * 41 +
-		       j->class_name * 43;
+	j->code_sum = j->const_method * 31 + j->pool * 37 + j->method_name * 41 +
+		      j->class_name * 43;
 	return j->method_name && j->class_name;
 }
 
 /* The number of a method whose ConstMethod was read, in s->code_id.  1: it has no name, with s->why. */
-__attribute__((noinline)) int runtime_jvm_code(__u64 method)
+__attribute__((noinline)) int runtime_jvm_code(struct runtime_state *s, struct jvm_state *j,
+					       __u64 method)
 {
-	struct runtime_state *s = runtime_here();
-	struct jvm_state *j = jvm_here();
-	struct runtime_desc *d;
+	int line_bytes;
+	__u32 id;
 
 	if (!s || !j)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d || !jvm_find_names(s, j, d))
+	if (!jvm_find_names(s, j))
 		return 1;
-	if (runtime_known_code(s, method, j->fresh.sum, &s->code_id))
+	if (runtime_known_code(method, j->code_sum))
 		return 0;
 	j->file_name = jvm_pool_entry(
-		s, d, j, j->pool,
+		s, j, j->pool,
 		RUNTIME_FIELD(s->object, __u16, j->process.offset[RUNTIME_JVM_POOL_FILE]));
-	j->fresh.id = runtime_new_code(s);
-	if (!j->fresh.id || runtime_jvm_send(j->fresh.id))
+	id = runtime_new_code();
+	line_bytes = id ? runtime_jvm_names(s, j) : -1;
+	if (line_bytes < 0 || !runtime_send_code(s, id, line_bytes))
 		return 1;
-	s->code_id = j->fresh.id;
-	runtime_remember_code(s, &j->fresh);
+	runtime_remember_code(id, j->code_sum);
 	return 0;
 }
 
@@ -186,9 +171,9 @@ static __always_inline bool jvm_has_field(const struct jvm_state *j, enum runtim
 }
 
 /* Where the nmethod at hand, whose head was read, has its tables.  False: this version's are not known. */
-static __always_inline bool jvm_find_tables(struct jvm_state *j, const struct runtime_desc *d)
+static __always_inline bool jvm_find_tables(const struct runtime_state *s, struct jvm_state *j)
 {
-	bool is_in_blob = d->jvm.scopes == RUNTIME_JVM_SCOPES_IN_BLOB;
+	bool is_in_blob = s->desc.jvm.scopes == RUNTIME_JVM_SCOPES_IN_BLOB;
 	__u64 base, end, from;
 
 	if (!jvm_has_field(j, RUNTIME_JVM_SCOPES_AT, false) ||
@@ -204,7 +189,7 @@ static __always_inline bool jvm_find_tables(struct jvm_state *j, const struct ru
 		j->scopes = base;
 		end = base;
 		base = from = j->blob;
-	} else if (d->jvm.scopes == RUNTIME_JVM_SCOPES_APART) {
+	} else if (s->desc.jvm.scopes == RUNTIME_JVM_SCOPES_APART) {
 		j->scopes = base + JVM_BLOB_FIELD(j, __u32, SCOPES_DATA);
 		from = JVM_BLOB_FIELD(j, __u64, METADATA_AT);
 		end = from + JVM_BLOB_FIELD(j, __u32, METADATA_END);
@@ -221,11 +206,11 @@ static __always_inline bool jvm_find_tables(struct jvm_state *j, const struct ru
 /* Halves the PcDescs in which the one for pc may be: j->segment is it, and how far it is from the beginning of the code. */
 static long jvm_see_desc(__u32 i, void *ctx)
 {
-	struct jvm_state *j = jvm_here();
+	struct jvm_state *j = *(struct jvm_state **)ctx;
 	__u64 half;
 	__s32 off;
 
-	if (!j || j->desc_count < 2)
+	if (j->desc_count < 2)
 		return 1;
 	half = j->desc_count / 2;
 	if (bpf_probe_read_user(&off, sizeof(off),
@@ -243,16 +228,16 @@ static long jvm_see_desc(__u32 i, void *ctx)
 }
 
 /* The innermost scope at a return address, in j->scope; 0: there is none. */
-static __always_inline void jvm_find_scope(struct jvm_state *j, const struct runtime_desc *d,
+static __always_inline void jvm_find_scope(const struct runtime_state *s, struct jvm_state *j,
 					   __u64 pc)
 {
 	__s32 desc[2];
 
 	j->scope = 0;
-	if (!jvm_find_tables(j, d))
+	if (!jvm_find_tables(s, j))
 		return;
 	j->desc_at = pc - j->code;
-	bpf_loop(JVM_DESC_ROUNDS, jvm_see_desc, 0, 0);
+	bpf_loop(JVM_DESC_ROUNDS, jvm_see_desc, &j, 0);
 	if (j->desc_count == 1 &&
 	    !bpf_probe_read_user(desc, sizeof(desc), (const void *)j->descs) &&
 	    desc[0] == (__s64)j->desc_at && desc[1] > 0)
@@ -278,28 +263,23 @@ static __always_inline __u32 jvm_number(const struct jvm_state *j, __u32 zeroes,
 /* The scope at j->scope: adds its method to the place that is made.  1: it is the last one, or no scope. */
 static long jvm_see_scope(__u32 i, void *ctx)
 {
-	struct runtime_state *s = runtime_here();
-	struct jvm_state *j = jvm_here();
-	struct runtime_desc *d;
-	__u64 at = 0, n, method;
+	struct runtime_state *s = ((struct runtime_walk *)ctx)->s;
+	struct jvm_state *j = ((struct runtime_walk *)ctx)->j;
+	__u64 at = 0, n = j->place.count, method;
 	__u32 sender, index, bytecode, zeroes;
 
-	if (!s || !j)
-		return 1;
-	d = runtime_desc_of(s);
-	n = j->place.count;
 	j->is_found = 0;
-	if (!d || n >= RUNTIME_JVM_INLINED ||
+	if (n >= RUNTIME_JVM_INLINED ||
 	    bpf_probe_read_user(j->stream, sizeof(j->stream), (const void *)(j->scopes + j->scope)))
 		return 1;
-	zeroes = d->jvm.version >= JVM_NO_ZEROES;
+	zeroes = s->desc.jvm.version >= JVM_NO_ZEROES;
 	sender = jvm_number(j, zeroes, &at);
 	index = jvm_number(j, zeroes, &at);
 	bytecode = jvm_number(j, zeroes, &at) - 1; /* -1: before the first one */
 	if (!index || index > j->metadata_count || sender >= j->scope)
 		return 1;
 	method = runtime_word(j->metadata + 8 * (__u64)index - 8);
-	if (!method || runtime_jvm_const(method) || runtime_jvm_code(method))
+	if (!method || runtime_jvm_const(j, method) || runtime_jvm_code(s, j, method))
 		return 1;
 	if (bytecode + 1 && bytecode >= JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES))
 		return 1;
@@ -320,26 +300,25 @@ static long jvm_see_scope(__u32 i, void *ctx)
  */
 __attribute__((noinline)) int runtime_jvm_place(__u64 block, __u64 pc)
 {
-	struct runtime_state *s = runtime_here();
-	struct jvm_state *j = jvm_here();
-	struct runtime_desc *d;
+	struct runtime_walk of = { NULL, runtime_here(), jvm_here() };
+	struct runtime_state *s = of.s;
+	struct jvm_state *j = of.j;
 
 	if (!s || !j)
 		return 1;
-	d = runtime_desc_of(s);
 	s->why = RUNTIME_UNREADABLE;
-	if (!d || runtime_jvm_head(block, pc - 1))
+	if (runtime_jvm_head(s, j, block, pc - 1))
 		return 1;
 	j->place.block = block;
 	j->place.sum = j->sum;
 	j->place.kind = JVM_METHOD;
 	j->place.count = 0;
 	j->is_found = 0;
-	jvm_find_scope(j, d, pc);
+	jvm_find_scope(s, j, pc);
 	if (j->scope)
-		bpf_loop(RUNTIME_JVM_INLINED, jvm_see_scope, 0, 0);
+		bpf_loop(RUNTIME_JVM_INLINED, jvm_see_scope, &of, 0);
 	if (!j->is_found) {
-		if (runtime_jvm_const(j->method) || runtime_jvm_code(j->method))
+		if (runtime_jvm_const(j, j->method) || runtime_jvm_code(s, j, j->method))
 			return 1;
 		j->place.words[0] = (__u64)s->code_id << RUNTIME_INSTR_BITS | RUNTIME_NO_BYTECODE;
 		j->place.count = 1;
@@ -367,11 +346,9 @@ static __always_inline int jvm_put_place(struct runtime_state *s, const struct w
 }
 
 /* A frame that the walk left. */
-__attribute__((noinline)) int runtime_jvm_frame(__u32 index)
+__attribute__((noinline)) int runtime_jvm_frame(struct walk_state *w, struct runtime_state *s,
+						struct jvm_state *j, __u32 index)
 {
-	struct runtime_state *s = runtime_here();
-	struct walk_state *w = walk_here();
-	struct jvm_state *j = jvm_here();
 	__u64 i = index, of;
 	__u32 why;
 
@@ -392,23 +369,24 @@ __attribute__((noinline)) int runtime_jvm_frame(__u32 index)
 
 static long jvm_frame(__u32 index, void *ctx)
 {
-	return runtime_jvm_frame(index) &
+	struct runtime_walk *of = ctx;
+
+	return runtime_jvm_frame(of->w, of->s, of->j, index) &
 	       1; /* for the verifier, which does not look into it here */
 }
 
-static __always_inline void runtime_jvm_walk(struct runtime_state *s)
+static __always_inline void runtime_jvm_walk(struct walk_state *w, struct runtime_state *s)
 {
-	struct walk_state *w = walk_here();
-	struct jvm_state *j = jvm_here();
+	struct runtime_walk of = { w, s, jvm_here() };
 
-	if (!w || !j || w->jvm == WALK_JVM_NEW)
+	if (!of.j || w->jvm == WALK_JVM_NEW)
 		return;
 	if (w->jvm == WALK_JVM_UNKNOWN) {
 		s->why = RUNTIME_NOT_UNDERSTOOD;
 		return;
 	}
-	if (j->has_left)
-		bpf_loop(WALK_FRAMES_MAX, jvm_frame, 0, 0);
+	if (of.j->has_left)
+		bpf_loop(WALK_FRAMES_MAX, jvm_frame, &of, 0);
 	if (w->jvm == WALK_JVM_STUCK && s->why == RUNTIME_COMPLETE)
 		s->why = RUNTIME_UNKNOWN;
 }

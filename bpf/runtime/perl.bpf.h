@@ -60,15 +60,13 @@
 /* ---- names ---- */
 
 /* Reads a key of a hash into the event as that text.  1: it is none. */
-__attribute__((noinline)) int runtime_perl_key(__u64 addr, __u32 which)
+__attribute__((noinline)) int runtime_perl_key(struct runtime_state *s, __u64 addr, __u32 which)
 {
-	struct runtime_code_event *ev;
-	__u32 zero = 0, head[2]; /* hash, length */
-	__u8 tail[2];            /* NUL, flags */
+	__u32 head[2]; /* hash, length */
+	__u8 tail[2];  /* NUL, flags */
 	__u64 size_bytes;
 
-	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	if (!ev || bpf_probe_read_user(head, sizeof(head), (const void *)addr) || !head[1] ||
+	if (!s || bpf_probe_read_user(head, sizeof(head), (const void *)addr) || !head[1] ||
 	    head[1] >> 20)
 		return 1;
 	size_bytes = head[1];
@@ -77,39 +75,37 @@ __attribute__((noinline)) int runtime_perl_key(__u64 addr, __u32 which)
 	    tail[1] & ~PERL_KEY_FLAGS)
 		return 1;
 	if (which == LISTED_NAME) {
-		runtime_set_text(&ev->name, size_bytes, 1);
-		ev->name.is_utf8 = tail[1] & PERL_KEY_UTF8;
-		return !RUNTIME_READ_TEXT(addr, size_bytes, ev->name_text, 0);
+		runtime_set_text(&s->event.name, size_bytes, 1);
+		s->event.name.is_utf8 = tail[1] & PERL_KEY_UTF8;
+		return !RUNTIME_READ_TEXT(addr, size_bytes, s->event.name_text, 0);
 	}
-	runtime_set_text(&ev->qualname, size_bytes, 1);
-	ev->qualname.is_utf8 = tail[1] & PERL_KEY_UTF8;
-	return !RUNTIME_READ_TEXT(addr, size_bytes, ev->qualname_text, 0);
+	runtime_set_text(&s->event.qualname, size_bytes, 1);
+	s->event.qualname.is_utf8 = tail[1] & PERL_KEY_UTF8;
+	return !RUNTIME_READ_TEXT(addr, size_bytes, s->event.qualname_text, 0);
 }
 
 /* Reads the path at addr into the event, of a long one the end.  1: it cannot be read. */
-__attribute__((noinline)) int runtime_perl_file(__u64 addr)
+__attribute__((noinline)) int runtime_perl_file(struct runtime_state *s, __u64 addr)
 {
-	struct runtime_code_event *ev;
-	__u32 zero = 0, i;
+	__u32 i;
 	__u64 count = 0;
 	long n = 1;
 
-	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	if (!ev)
+	if (!s)
 		return 1;
 	for (i = 0; i < 8 && addr; i++) {
-		n = bpf_probe_read_user_str(ev->file_text, sizeof(ev->file_text),
+		n = bpf_probe_read_user_str(s->event.file_text, sizeof(s->event.file_text),
 					    (const void *)(addr + i * PERL_FILE_STEP));
 		if (n <= 0)
 			return 1;
 		count = i * PERL_FILE_STEP + n - 1;
-		if (n < (long)sizeof(ev->file_text))
+		if (n < (long)sizeof(s->event.file_text))
 			break;
 	}
-	runtime_set_text(&ev->file, count, 1);
-	ev->file.is_utf8 = 1;
-	return n == sizeof(ev->file_text) || (addr && !count) ||
-	       !RUNTIME_READ_TEXT(addr, count, ev->file_text, 1);
+	runtime_set_text(&s->event.file, count, 1);
+	s->event.file.is_utf8 = 1;
+	return n == sizeof(s->event.file_text) || (addr && !count) ||
+	       !RUNTIME_READ_TEXT(addr, count, s->event.file_text, 1);
 }
 
 /* The body of the value at addr; 0: its flags are not these. */
@@ -135,80 +131,70 @@ static __always_inline __u32 perl_number(__u64 addr)
 }
 
 /* Reads the name of the package that has this stash.  1: it is no stash, or has no name. */
-__attribute__((noinline)) int runtime_perl_package(__u64 stash)
+__attribute__((noinline)) int runtime_perl_package(struct runtime_state *s, __u64 stash)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 	__u64 body, name;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
 	body = perl_body(stash, PERL_TYPE | PERL_HAS_NAME, PERL_STASH | PERL_HAS_NAME);
-	name = body ? runtime_word(body + d->perl.stash_name) : 0;
-	if (name && perl_number(body + d->perl.stash_name_count))
+	name = body ? runtime_word(body + s->desc.perl.stash_name) : 0;
+	if (name && perl_number(body + s->desc.perl.stash_name_count))
 		name = runtime_word(name);
-	return !name || runtime_perl_key(name, LISTED_QUALNAME);
+	return !name || runtime_perl_key(s, name, LISTED_QUALNAME);
 }
 
 /* The glob that has the name of the one with this body: an alias has another. */
-static __always_inline __u64 perl_glob(const struct runtime_desc *d, __u64 glob, __u64 body)
+static __always_inline __u64 perl_glob(const struct runtime_state *s, __u64 glob, __u64 body)
 {
 	__u64 other = runtime_word(glob + PERL_VALUE);
 
-	other = other ? runtime_word(other + d->perl.glob_other) : 0;
+	other = other ? runtime_word(other + s->desc.perl.glob_other) : 0;
 	other = other && other != glob ? perl_body(other, PERL_TYPE, PERL_GLOB) : 0;
 	return other ? other : body;
 }
 
 /* Reads the name of the sub whose body this is, by its glob or its own; s->text_at becomes its stash, 0: none.  1: it has no name. */
-__attribute__((noinline)) int runtime_perl_sub(__u64 body, __u64 name, __u32 flags)
+__attribute__((noinline)) int runtime_perl_sub(struct runtime_state *s, __u64 body, __u64 name,
+					       __u32 flags)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 	__u64 glob;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d || !name)
+	if (!name)
 		return 1;
 	s->text_at = 0;
 	if (flags & PERL_CODE_NAMED) {
 		if (!(flags & PERL_CODE_LEXICAL)) {
-			s->text_at = runtime_word(body + d->perl.code_stash);
+			s->text_at = runtime_word(body + s->desc.perl.code_stash);
 			if (!s->text_at)
 				return 1;
 		}
-		return runtime_perl_key(name, LISTED_NAME);
+		return runtime_perl_key(s, name, LISTED_NAME);
 	}
 	glob = perl_body(name, PERL_TYPE, PERL_GLOB);
 	if (!glob)
 		return 1;
-	glob = perl_glob(d, name, glob);
-	s->text_at = runtime_word(glob + d->perl.glob_stash);
-	return !s->text_at || runtime_perl_key(runtime_word(glob + d->perl.glob_name), LISTED_NAME);
+	glob = perl_glob(s, name, glob);
+	s->text_at = runtime_word(glob + s->desc.perl.glob_stash);
+	return !s->text_at ||
+	       runtime_perl_key(s, runtime_word(glob + s->desc.perl.glob_name), LISTED_NAME);
 }
 
 /* Sends the names of a frame's code as number id.  1: they cannot be read, or there was no room. */
 static __always_inline int perl_send(struct runtime_state *s, __u32 kind, __u64 body, __u64 name,
 				     __u32 flags, __u64 file, __u32 id)
 {
-	__u32 zero = 0;
-	struct runtime_code_event *ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
 
-	if (!ev)
-		return 1;
-	runtime_set_text(&ev->name, 0, 1);
-	runtime_set_text(&ev->qualname, 0, 1);
+	runtime_set_text(&s->event.name, 0, 1);
+	runtime_set_text(&s->event.qualname, 0, 1);
 	s->text_at = 0;
-	if ((kind == RUNTIME_PERL_SUB && runtime_perl_sub(body, name, flags)) ||
-	    (s->text_at && runtime_perl_package(s->text_at)) || runtime_perl_file(file))
+	if ((kind == RUNTIME_PERL_SUB && runtime_perl_sub(s, body, name, flags)) ||
+	    (s->text_at && runtime_perl_package(s, s->text_at)) || runtime_perl_file(s, file))
 		return 1;
-	ev->first_line = kind;
-	return !runtime_send_code(s, ev, id, 0);
+	s->event.first_line = kind;
+	return !runtime_send_code(s, id, 0);
 }
 
 /* ---- frames ---- */
@@ -217,29 +203,25 @@ static __always_inline int perl_send(struct runtime_state *s, __u32 kind, __u64 
  * Adds a frame of that kind (enum runtime_perl_frame), with flags of its word, at the statement in s->found, 0: not known; s->found_at
  * is the sub's code.  1: the walk ends.
  */
-__attribute__((noinline)) int runtime_perl_put(__u32 kind, __u64 flags)
+__attribute__((noinline)) int runtime_perl_put(struct runtime_state *s, __u32 kind, __u64 flags)
 {
-	struct runtime_state *s = runtime_here();
 	__u64 body = 0, name = 0, file = 0;
-	struct runtime_code fresh = {};
+	__u64 sum = 0;
+	__u32 id;
 	__u32 code_flags = 0, line = 0, type;
-	struct runtime_desc *d;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
 	s->why = RUNTIME_UNKNOWN;
 	if (s->found) {
-		if (runtime_read(s->code, d->perl.statement_bytes, s->found))
+		if (runtime_read(s->code, s->desc.perl.statement_bytes, s->found))
 			return 1;
-		type = RUNTIME_FIELD(s->code, __u16, d->perl.statement_type) & PERL_OP_TYPE;
+		type = RUNTIME_FIELD(s->code, __u16, s->desc.perl.statement_type) & PERL_OP_TYPE;
 		if (type && type != PERL_OP_NEXTSTATE && type != PERL_OP_DBSTATE)
 			return 1;
-		line = RUNTIME_FIELD(s->code, __u32, d->perl.statement_line);
-		file = RUNTIME_FIELD(s->code, __u64, d->perl.statement_file);
-		fresh.sum = RUNTIME_FIELD(s->code, __u32, d->perl.statement_number);
+		line = RUNTIME_FIELD(s->code, __u32, s->desc.perl.statement_line);
+		file = RUNTIME_FIELD(s->code, __u64, s->desc.perl.statement_file);
+		sum = RUNTIME_FIELD(s->code, __u32, s->desc.perl.statement_number);
 		if (!file)
 			return 1;
 	}
@@ -249,35 +231,36 @@ __attribute__((noinline)) int runtime_perl_put(__u32 kind, __u64 flags)
 										 : PERL_CODE);
 		if (!body)
 			return 1;
-		code_flags = perl_number(body + d->perl.code_flags);
+		code_flags = perl_number(body + s->desc.perl.code_flags);
 		if (code_flags & ~PERL_CODE_FLAGS)
 			return 1;
 		if (code_flags & PERL_CODE_IN_C) /* which compares for a sort */
 			return 0;
-		name = runtime_word(body + d->perl.code_name);
+		name = runtime_word(body + s->desc.perl.code_name);
 		if (!s->found)
-			file = runtime_word(body + d->perl.code_file);
+			file = runtime_word(body + s->desc.perl.code_file);
 		if (!file)
 			return 1;
 	} else if (kind == RUNTIME_PERL_REQUIRE && !s->found) {
-		file = RUNTIME_FIELD(s->object, __u64, d->perl.context_code - 8);
+		file = RUNTIME_FIELD(s->object, __u64, s->desc.perl.context_code - 8);
 		file = perl_body(file, PERL_TYPE, PERL_STRING) ? runtime_word(file + PERL_VALUE)
 							       : 0;
 	}
 	/* C code also makes another interpreter the thread's for a moment, one that runs nothing. */
 	if (kind == RUNTIME_PERL_MAIN && !file)
 		return 1;
-	fresh.sum += (__u64)line * 31 + file * 37 + name * 41 + kind * 43 +
-		     (code_flags & (PERL_CODE_NAMED | PERL_CODE_LEXICAL)) * 47;
-	if (!runtime_known_code(s, s->found ? s->found : s->found_at | kind, fresh.sum,
-				&fresh.id)) {
-		fresh.id = runtime_new_code(s);
-		if (!fresh.id || perl_send(s, kind, body, name, code_flags, file, fresh.id))
+	sum += (__u64)line * 31 + file * 37 + name * 41 + kind * 43 +
+	       (code_flags & (PERL_CODE_NAMED | PERL_CODE_LEXICAL)) * 47;
+	if (runtime_known_code(s->found ? s->found : s->found_at | kind, sum)) {
+		id = s->code_id;
+	} else {
+		id = runtime_new_code();
+		if (!id || perl_send(s, kind, body, name, code_flags, file, id))
 			return 1;
-		runtime_remember_code(s, &fresh);
+		runtime_remember_code(id, sum);
 	}
 	s->why = RUNTIME_TOO_DEEP;
-	return runtime_put(s, (__u64)fresh.id << RUNTIME_INSTR_BITS |
+	return runtime_put(s, (__u64)id << RUNTIME_INSTR_BITS |
 				      (line < RUNTIME_INSTR_MASK && line ? line + 1 : 0) | flags);
 }
 
@@ -286,42 +269,42 @@ __attribute__((noinline)) int runtime_perl_put(__u32 kind, __u64 flags)
  * statement is still or again that which called it; nor while goto puts another sub in the place of one.  A sub that calls itself
  * has both in itself.
  */
-static __always_inline bool perl_is_begun(const struct runtime_state *s,
-					  const struct runtime_desc *d)
+static __always_inline bool perl_is_begun(const struct runtime_state *s)
 {
-	__u64 op = runtime_word(s->interpreter + d->perl.interp_op), outer;
-	__s32 at = RUNTIME_FIELD(s->object, __s32, d->perl.context_outer);
+	__u64 op = runtime_word(s->interpreter + s->desc.perl.interp_op), outer;
+	__s32 at = RUNTIME_FIELD(s->object, __s32, s->desc.perl.context_outer);
 	__u16 type = 0;
 
-	if (bpf_probe_read_user(&type, sizeof(type), (const void *)(op + d->perl.statement_type)) ||
+	if (bpf_probe_read_user(&type, sizeof(type),
+				(const void *)(op + s->desc.perl.statement_type)) ||
 	    (type & PERL_OP_TYPE) == PERL_OP_GOTO)
 		return false;
-	if (s->found != RUNTIME_FIELD(s->object, __u64, d->perl.context_statement))
+	if (s->found != RUNTIME_FIELD(s->object, __u64, s->desc.perl.context_statement))
 		return true;
-	outer = s->at + (__u64)at * d->perl.context_bytes;
-	return at >= 0 && s->found_at && runtime_word(outer + d->perl.context_code) == s->found_at;
+	outer = s->at + (__u64)at * s->desc.perl.context_bytes;
+	return at >= 0 && s->found_at &&
+	       runtime_word(outer + s->desc.perl.context_code) == s->found_at;
 }
 
 /* Goes on to that stack of contexts.  1: the walk ends. */
-static __always_inline int perl_enter_stack(struct runtime_state *s, const struct runtime_desc *d,
-					    __u64 stack)
+static __always_inline int perl_enter_stack(struct runtime_state *s, __u64 stack)
 {
 	__s32 last, most, call;
 
 	s->thread = stack;
 	s->why = RUNTIME_UNREADABLE;
-	if (runtime_read(s->object, d->perl.stack_bytes, stack))
+	if (runtime_read(s->object, s->desc.perl.stack_bytes, stack))
 		return 1;
-	s->at = RUNTIME_FIELD(s->object, __u64, d->perl.stack_contexts);
-	last = RUNTIME_FIELD(s->object, __s32, d->perl.stack_last);
-	most = RUNTIME_FIELD(s->object, __s32, d->perl.stack_last + 4);
-	call = RUNTIME_FIELD(s->object, __s32, d->perl.stack_last_call);
+	s->at = RUNTIME_FIELD(s->object, __u64, s->desc.perl.stack_contexts);
+	last = RUNTIME_FIELD(s->object, __s32, s->desc.perl.stack_last);
+	most = RUNTIME_FIELD(s->object, __s32, s->desc.perl.stack_last + 4);
+	call = RUNTIME_FIELD(s->object, __s32, s->desc.perl.stack_last_call);
 	s->why = RUNTIME_UNKNOWN;
 	if (!s->at || last < -1 || last > most || call < -1 || call > last)
 		return 1;
 	s->end = (__s64)call;
-	s->text_count = RUNTIME_FIELD(s->object, __u32, d->perl.stack_last_call + 4);
-	s->next_interpreter = RUNTIME_FIELD(s->object, __u64, d->perl.stack_previous);
+	s->text_count = RUNTIME_FIELD(s->object, __u32, s->desc.perl.stack_last_call + 4);
+	s->next_interpreter = RUNTIME_FIELD(s->object, __u64, s->desc.perl.stack_previous);
 	s->why = RUNTIME_TOO_DEEP;
 	return 0;
 }
@@ -338,36 +321,31 @@ static __always_inline void perl_mark_inner(struct runtime_state *s)
 }
 
 /* All contexts of a stack were looked at: a block of a sort is left, and the stack before it.  1: the walk ends. */
-__attribute__((noinline)) int runtime_perl_leave_stack(void)
+__attribute__((noinline)) int runtime_perl_leave_stack(struct runtime_state *s)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
 	if (s->text_count == PERL_STACK_SORT) {
 		s->why = RUNTIME_UNREADABLE;
-		if (runtime_read(s->object, d->perl.context_bytes, s->at))
+		if (runtime_read(s->object, s->desc.perl.context_bytes, s->at))
 			return 1;
 		if ((s->object[0] & PERL_CONTEXT) == PERL_CX_SORT) {
 			perl_mark_inner(s);
 			s->found_at = 0;
-			if (runtime_perl_put(RUNTIME_PERL_BLOCK,
+			if (runtime_perl_put(s, RUNTIME_PERL_BLOCK,
 					     RUNTIME_FRAME_ENTRY | RUNTIME_FRAME_MAYBE))
 				return 1;
-			s->found = RUNTIME_FIELD(s->object, __u64, d->perl.context_statement);
+			s->found = RUNTIME_FIELD(s->object, __u64, s->desc.perl.context_statement);
 		}
 	}
 	s->text_bytes = 0;
 	if (s->next_interpreter)
-		return perl_enter_stack(s, d, s->next_interpreter);
+		return perl_enter_stack(s, s->next_interpreter);
 	s->found_at = 0;
 	s->why = RUNTIME_UNKNOWN;
 	if (s->text_count != PERL_STACK_MAIN ||
-	    runtime_perl_put(RUNTIME_PERL_MAIN, RUNTIME_FRAME_ENTRY))
+	    runtime_perl_put(s, RUNTIME_PERL_MAIN, RUNTIME_FRAME_ENTRY))
 		return 1;
 	s->why = RUNTIME_COMPLETE;
 	return 1;
@@ -394,33 +372,29 @@ static __always_inline int perl_kind(const struct runtime_state *s)
 }
 
 /* 1: the walk ends. */
-__attribute__((noinline)) int runtime_perl_frame(__u32 index)
+__attribute__((noinline)) int runtime_perl_frame(struct runtime_state *s)
 {
-	struct runtime_state *s = runtime_here();
 	__u64 flags = 0, statement;
-	struct runtime_desc *d;
 	__s64 outer;
 	int kind;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
 	if ((__s64)s->end < 0)
-		return runtime_perl_leave_stack();
+		return runtime_perl_leave_stack(s);
 	s->why = RUNTIME_UNREADABLE;
-	if (runtime_read(s->object, d->perl.context_bytes, s->at + s->end * d->perl.context_bytes))
+	if (runtime_read(s->object, s->desc.perl.context_bytes,
+			 s->at + s->end * s->desc.perl.context_bytes))
 		return 1;
 	s->why = RUNTIME_UNKNOWN;
-	outer = RUNTIME_FIELD(s->object, __s32, d->perl.context_outer);
+	outer = RUNTIME_FIELD(s->object, __s32, s->desc.perl.context_outer);
 	kind = perl_kind(s);
 	if (kind < 0 || outer < -1 || outer >= (__s64)s->end)
 		return 1;
 	if (s->object[0] & PERL_CX_MULTICALL || (s->text_count == PERL_STACK_SORT && !s->end)) {
 		flags = RUNTIME_FRAME_ENTRY | RUNTIME_FRAME_MAYBE;
 		perl_mark_inner(s);
-	} else if (!RUNTIME_FIELD(s->object, __u64, d->perl.context_return)) {
+	} else if (!RUNTIME_FIELD(s->object, __u64, s->desc.perl.context_return)) {
 		flags = RUNTIME_FRAME_ENTRY;
 	}
 	s->end = outer;
@@ -429,16 +403,16 @@ __attribute__((noinline)) int runtime_perl_frame(__u32 index)
 		s->why = RUNTIME_TOO_DEEP;
 		return 0;
 	}
-	statement = RUNTIME_FIELD(s->object, __u64, d->perl.context_statement);
+	statement = RUNTIME_FIELD(s->object, __u64, s->desc.perl.context_statement);
 	s->found_at = kind == RUNTIME_PERL_SUB
-			      ? RUNTIME_FIELD(s->object, __u64, d->perl.context_code)
+			      ? RUNTIME_FIELD(s->object, __u64, s->desc.perl.context_code)
 			      : 0;
-	if (!s->n && !perl_is_begun(s, d))
+	if (!s->n && !perl_is_begun(s))
 		s->found = 0;
 	/* A sub that is being left gives its code back first. */
 	if (kind == RUNTIME_PERL_SUB && !s->found_at
 		    ? flags && runtime_put(s, RUNTIME_FRAME_NOTHING | flags)
-		    : runtime_perl_put(kind, flags))
+		    : runtime_perl_put(s, kind, flags))
 		return 1;
 	s->why = RUNTIME_TOO_DEEP;
 	s->text_bytes = 1;
@@ -448,51 +422,47 @@ __attribute__((noinline)) int runtime_perl_frame(__u32 index)
 
 static long perl_frame(__u32 index, void *ctx)
 {
-	return runtime_perl_frame(index) &
-	       1; /* for the verifier, which does not look into it here */
+	struct runtime_state **s = ctx;
+
+	return runtime_perl_frame(*s) & 1; /* for the verifier, which does not look into it here */
 }
 
 /*
  * Whether the last context of the innermost stack, in s->object, is of a call that is being made or left: it is not yet the last
  * call, or no more, and then the statement may be of either side.
  */
-static __always_inline bool perl_is_between(struct runtime_state *s, const struct runtime_desc *d)
+static __always_inline bool perl_is_between(struct runtime_state *s)
 {
-	__s64 last = RUNTIME_FIELD(s->object, __s32, d->perl.stack_last);
+	__s64 last = RUNTIME_FIELD(s->object, __s32, s->desc.perl.stack_last);
 	__u8 type = 0;
 
 	if (last < 0 || last == (__s64)s->end)
 		return false;
 	if (bpf_probe_read_user(&type, sizeof(type),
-				(const void *)(s->at + last * d->perl.context_bytes)))
+				(const void *)(s->at + last * s->desc.perl.context_bytes)))
 		return true;
 	type &= PERL_CONTEXT;
 	return type == PERL_CX_SUB || type == PERL_CX_FORMAT || type == PERL_CX_EVAL;
 }
 
 /* Finds the innermost stack of the thread's interpreter. */
-__attribute__((noinline)) int runtime_perl_find(void)
+__attribute__((noinline)) int runtime_perl_find(struct runtime_state *s)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 	__u64 at;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
 	s->why = RUNTIME_NO_THREAD;
-	at = runtime_thread_variable(s, d);
+	at = runtime_thread_variable(s);
 	s->interpreter = at ? runtime_word(at) : 0;
 	if (!s->interpreter)
 		return 1;
-	s->found = runtime_word(s->interpreter + d->perl.interp_statement);
-	at = runtime_word(s->interpreter + d->perl.interp_stack);
+	s->found = runtime_word(s->interpreter + s->desc.perl.interp_statement);
+	at = runtime_word(s->interpreter + s->desc.perl.interp_stack);
 	s->text_bytes = 0;
-	if (!at || perl_enter_stack(s, d, at))
+	if (!at || perl_enter_stack(s, at))
 		return 1;
-	if (perl_is_between(s, d))
+	if (perl_is_between(s))
 		s->found = 0;
 	return 0;
 }
@@ -501,8 +471,8 @@ static __always_inline void runtime_perl_walk(struct runtime_state *s)
 {
 	runtime_set_process(&s->key);
 	/* Evals and stacks have no frame of their own. */
-	if (!runtime_perl_find())
-		bpf_loop(2 * runtime_max_frames + 1, perl_frame, 0, 0);
+	if (!runtime_perl_find(s))
+		bpf_loop(2 * runtime_max_frames + 1, perl_frame, &s, 0);
 }
 
 #endif

@@ -51,6 +51,7 @@ struct runtime_window {
 struct runtime_state {
 	__u64 base;
 	__u32 number; /* of the description */
+	__u32 tgid;   /* of the process, as current_ids() has it */
 	__u32 n;      /* frames so far */
 	__u32 why;    /* enum runtime_why */
 	__u32 code_id;
@@ -82,6 +83,8 @@ struct runtime_state {
 	__u64 body;        /* where code[] was read: Ruby's code has the rest there */
 	__u8 object[RUNTIME_OBJECT_BYTES], code[RUNTIME_OBJECT_BYTES];
 	struct runtime_window frames, environments;
+	struct runtime_desc desc;                                /* a copy */
+	struct runtime_code_event event;                         /* of the code that is named */
 	__u64 head[RUNTIME_HEAD_WORDS], words[RUNTIME_WALK_MAX]; /* as they are sent */
 };
 
@@ -92,12 +95,14 @@ struct {
 	__type(value, struct runtime_state);
 } runtime_states SEC(".maps");
 
-struct {
-	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, __u32);
-	__type(value, struct runtime_code_event);
-} runtime_code_scratch SEC(".maps");
+struct jvm_state; /* bpf/runtime/jvm.bpf.h */
+
+/* The states that callbacks of bpf_loop() work on. */
+struct runtime_walk {
+	struct walk_state *w;
+	struct runtime_state *s;
+	struct jvm_state *j; /* of a JVM */
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -172,6 +177,10 @@ struct {
 	__type(value, struct runtime_numbers);
 } runtime_process_numbers SEC(".maps"); /* by the id of the process */
 
+/*
+ * Most functions have the state as an argument: the kernel inserts code for each lookup, and moves all that is behind it.
+ * Those that have a key or a value of a map in it look it up, as Linux 6.1 takes neither by way of an argument.
+ */
 static __always_inline struct runtime_state *runtime_here(void)
 {
 	__u32 zero = 0;
@@ -179,11 +188,22 @@ static __always_inline struct runtime_state *runtime_here(void)
 	return bpf_map_lookup_elem(&runtime_states, &zero);
 }
 
-static __always_inline struct runtime_desc *runtime_desc_of(const struct runtime_state *s)
+/* Takes the description of the interpreter that w is of.  False: there is none. */
+static __always_inline bool runtime_begin(struct runtime_state *s, const struct walk_state *w)
 {
-	__u32 number = s->number;
+	__u32 number = w->runtime;
+	struct runtime_desc *d = bpf_map_lookup_elem(&runtime_descs, &number);
 
-	return bpf_map_lookup_elem(&runtime_descs, &number);
+	s->number = 0;
+	if (!d)
+		return false;
+	s->desc = *d;
+	s->number = number;
+	s->base = w->runtime_base;
+	s->tgid = w->tgid;
+	s->n = s->sum = s->summed = 0;
+	s->why = RUNTIME_COMPLETE;
+	return true;
 }
 
 /* Adds a word to a stack.  1: there is no room. */
@@ -303,19 +323,18 @@ static __always_inline __u64 runtime_thread_pointer(void)
 }
 
 /* Where the C library has this thread's variable of the description; 0: not known. */
-static __always_inline __u64 runtime_thread_variable(const struct runtime_state *s,
-						     const struct runtime_desc *d)
+static __always_inline __u64 runtime_thread_variable(const struct runtime_state *s)
 {
 	__u64 tp = runtime_thread_pointer(), module, block;
 
-	if (!d->tls_module)
-		return tp + d->tls_offset;
-	module = runtime_word(s->base + d->tls_module);
+	if (!s->desc.tls_module)
+		return tp + s->desc.tls_offset;
+	module = runtime_word(s->base + s->desc.tls_module);
 	if (!module || module >> 16)
 		return 0;
 	block = runtime_word(runtime_word(tp + (UNWIND_HERE == UNWIND_AARCH64 ? 0 : 8)) +
 			     16 * module);
-	return block && block + 1 ? block + d->tls_offset : 0;
+	return block && block + 1 ? block + s->desc.tls_offset : 0;
 }
 
 /* Fills in what is the same for all code of the current process. */
@@ -353,11 +372,14 @@ static __always_inline bool runtime_may_have_code(struct runtime_state *s)
  * r2 = atomic_fetch_add((u64 *)(r1 + 0), r2), which clang knows from -mcpu=v3 on alone
  * (Documentation/bpf/standardization/instruction-set.rst has the encoding).
  */
-static __always_inline __u32 runtime_new_code(struct runtime_state *s)
+__attribute__((noinline)) int runtime_new_code(void)
 {
+	struct runtime_state *s = runtime_here();
 	__u64 *last, id;
 	__u32 zero = 0;
 
+	if (!s)
+		return 0;
 	last = bpf_map_lookup_elem(&runtime_code_count, &zero);
 	if (!last || *last >= RUNTIME_CODE_MAX || !runtime_may_have_code(s)) {
 		s->why = RUNTIME_NO_NUMBER;
@@ -381,39 +403,48 @@ static __always_inline struct runtime_recent *runtime_recent(__u64 addr)
 }
 
 /*
- * The number of the code at addr in the process of s->key, as far as it has one, and is still the same by the sum; its *id
- * may be 0.  False: it has to be named.
+ * The number of the code at addr in the process of s->key, in s->code_id, as far as it has one, and is still the same by the
+ * sum; it may be 0.  0: it has to be named.
  */
-static __always_inline bool runtime_known_code(struct runtime_state *s, __u64 addr, __u64 sum,
-					       __u32 *id)
+__attribute__((noinline)) int runtime_known_code(__u64 addr, __u64 sum)
 {
+	struct runtime_state *s = runtime_here();
 	struct runtime_recent *recent = runtime_recent(addr);
 	struct runtime_code *known;
 
+	if (!s)
+		return 0;
 	s->key.code = addr;
 	if (recent && recent->sum == sum && recent->key.code == addr &&
 	    recent->key.start_ns == s->key.start_ns && recent->key.pid == s->key.pid &&
 	    recent->key.execs == s->key.execs) {
-		*id = recent->id;
-		return true;
+		s->code_id = recent->id;
+		return 1;
 	}
 	known = bpf_map_lookup_elem(&runtime_codes, &s->key);
 	if (!known || known->sum != sum)
-		return false;
-	*id = known->id;
+		return 0;
+	s->code_id = known->id;
 	if (recent) {
 		recent->key = s->key;
 		recent->sum = sum;
-		recent->id = *id;
+		recent->id = s->code_id;
 	}
-	return true;
+	return 1;
 }
 
-/* Gives the code of s->key its number.  Where the map is full the code is named again. */
-static __always_inline void runtime_remember_code(struct runtime_state *s,
-						  const struct runtime_code *code)
+/* Gives the code of s->key its number, in s->code_id, too.  Where the map is full the code is named again. */
+__attribute__((noinline)) int runtime_remember_code(__u32 id, __u64 sum)
 {
-	bpf_map_update_elem(&runtime_codes, &s->key, code, BPF_ANY);
+	struct runtime_state *s = runtime_here();
+	struct runtime_code code = {};
+
+	if (!s)
+		return 0;
+	s->code_id = code.id = id;
+	code.sum = sum;
+	bpf_map_update_elem(&runtime_codes, &s->key, &code, BPF_ANY);
+	return 0;
 }
 
 /* Sets the length of a text in an event: char_count characters of char_bytes each. */
@@ -437,19 +468,18 @@ static __always_inline void runtime_set_text(struct runtime_text *head, __u64 ch
 		size__ <= sizeof(to) && !bpf_probe_read_user((to), size__, (const void *)at__); \
 	})
 
-/* Sends the names in ev as those of code id, with line_bytes of its lines.  False: there was no room. */
-static __always_inline bool runtime_send_code(const struct runtime_state *s,
-					      struct runtime_code_event *ev, __u32 id,
-					      __u64 line_bytes)
+/* Sends the names in s->event as those of code id, with line_bytes of its lines.  0: there was no room. */
+__attribute__((noinline)) int runtime_send_code(struct runtime_state *s, __u32 id, __u32 line_bytes)
 {
-	__u64 size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + line_bytes;
-	const struct walk_state *w = walk_here();
+	__u64 size_bytes = RUNTIME_CODE_EVENT_HEAD_BYTES + (__u64)line_bytes;
+	struct runtime_code_event *ev;
 	void *ring = ring_here();
 
-	if (!ring || !w)
-		return false;
+	if (!s || !ring)
+		return 0;
+	ev = &s->event;
 	/* A call of pidns_ids() would be one too many here: Linux 6.1 allows 512 bytes of stack for all. */
-	ev->pid = w->tgid;
+	ev->pid = s->tgid;
 	ev->user = bpf_get_current_uid_gid();
 	ev->id = id;
 	ev->desc = s->number;
@@ -458,9 +488,9 @@ static __always_inline bool runtime_send_code(const struct runtime_state *s,
 	barrier_var(size_bytes);
 	if (size_bytes <= sizeof(*ev) &&
 	    !bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
-		return true;
+		return 1;
 	count_lost(EBPREC_EV_CODE);
-	return false;
+	return 0;
 }
 
 #endif

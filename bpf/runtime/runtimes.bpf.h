@@ -11,25 +11,21 @@
 #include "bpf/runtime/python.bpf.h"
 #include "bpf/runtime/v8.bpf.h"
 
-/* Frame i of the native ones: *found becomes whether it is in the loop that runs the program, and then it is the last. */
-static long runtimes_see_frame(__u32 i, void *found)
+/* Frame i of the native ones: s->found becomes whether it is in the loop that runs the program, and then it is the last. */
+static long runtimes_see_frame(__u32 i, void *ctx)
 {
-	struct runtime_state *s = runtime_here();
-	struct walk_state *w = walk_here();
-	struct runtime_desc *d;
+	struct walk_state *w = ((struct runtime_walk *)ctx)->w;
+	struct runtime_state *s = ((struct runtime_walk *)ctx)->s;
 	__u64 at = i, pc;
 	__u32 k;
 
 	barrier_var(at); /* the bound must be known of what indexes the frames */
-	if (!s || !w || at >= WALK_FRAMES_MAX || at >= w->n)
-		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
+	if (at >= WALK_FRAMES_MAX || at >= w->n)
 		return 1;
 	pc = w->frames[at] - s->base;
 	for (k = 0; k < RUNTIME_EVAL_RANGES; k++)
-		if (pc - d->eval[k].start < d->eval[k].size_bytes) {
-			*(__u32 *)found = 1;
+		if (pc - s->desc.eval[k].start < s->desc.eval[k].size_bytes) {
+			s->found = 1;
 			return 1;
 		}
 	return 0;
@@ -39,12 +35,13 @@ static long runtimes_see_frame(__u32 i, void *found)
  * Whether one of the native frames is in the loop that runs the program.  By bpf_loop(): the verifier follows each
  * round of a loop in C, and took as long for this one as for the rest of cpu_sample() together.
  */
-__attribute__((noinline)) int runtime_is_running(void)
+static __always_inline bool runtime_is_running(struct walk_state *w, struct runtime_state *s)
 {
-	__u32 found = 0;
+	struct runtime_walk of = { w, s, NULL };
 
-	bpf_loop(WALK_FRAMES_MAX, runtimes_see_frame, &found, 0);
-	return found;
+	s->found = 0;
+	bpf_loop(WALK_FRAMES_MAX, runtimes_see_frame, &of, 0);
+	return s->found;
 }
 
 /* ---- processes whose mappings are not known yet ---- */
@@ -115,30 +112,37 @@ static long runtimes_see_map(struct task_struct *task, struct vm_area_struct *vm
 	return 0;
 }
 
-/* Word i of the stack: *caller becomes it where it is a return address to other code than what is near pc. */
-static long runtimes_see_word(__u32 i, void *caller)
+/* A search for the first return address to other code than what is near pc. */
+struct runtimes_caller {
+	struct walk_state *w;
+	__u64 found;
+};
+
+/* Word i of the stack. */
+static long runtimes_see_word(__u32 i, void *ctx)
 {
-	struct walk_state *w = walk_here();
+	struct runtimes_caller *caller = ctx;
+	struct walk_state *w = caller->w;
 	__u64 pc, word;
 
-	if (!w || walk_fetch(w->gprs[SP_REGNO] + 8 * (__u64)i))
+	if (walk_fetch(w, w->gprs[SP_REGNO] + 8 * (__u64)i))
 		return 1;
 	pc = w->gprs[PC_REGNO];
 	word = w->word[0];
 	if (word >> 40 != pc >> 40 || word - pc + (1 << 20) <= 2 << 20 ||
 	    !runtime_is_behind_call(word))
 		return 0;
-	*(__u64 *)caller = word;
+	caller->found = word;
 	return 1;
 }
 
 /* The first such address; 0: there is none. */
-static __always_inline __u64 runtimes_caller(void)
+static __always_inline __u64 runtimes_caller(struct walk_state *w)
 {
-	__u64 caller = 0;
+	struct runtimes_caller caller = { w, 0 };
 
 	bpf_loop(SEEN_WORDS, runtimes_see_word, &caller, 0);
-	return caller;
+	return caller.found;
 }
 
 /*
@@ -157,7 +161,7 @@ static __always_inline void runtimes_look(struct task_struct *task, struct walk_
 		early->number = f->number;
 		return;
 	}
-	addr = early->tries++ & 1 ? runtimes_caller() : w->gprs[PC_REGNO];
+	addr = early->tries++ & 1 ? runtimes_caller(w) : w->gprs[PC_REGNO];
 	if (addr)
 		bpf_find_vma(task, addr, runtimes_see_map, early, 0);
 }
@@ -166,13 +170,12 @@ static __always_inline void runtimes_look(struct task_struct *task, struct walk_
  * Where the mappings are not known, the interpreter is looked for, and remembered.  Global: what it has on the stack is
  * too much beside that of the walk: all functions of a chain of calls have 512 bytes together.
  */
-__attribute__((noinline)) int runtime_look_early(void)
+__attribute__((noinline)) int runtime_look_early(struct walk_state *w)
 {
 	struct task_struct *task = (void *)bpf_get_current_task_btf();
 	__u32 tgid = current_ids() >> 32, first = 1;
 	struct runtime_early fresh = {}, *early;
 	struct runtime_desc *any = bpf_map_lookup_elem(&runtime_descs, &first);
-	struct walk_state *w = walk_here();
 
 	if (!w || !any || !any->kind)
 		return 0;
@@ -198,37 +201,31 @@ __attribute__((noinline)) int runtime_look_early(void)
 static __always_inline struct runtime_state *runtimes_take(struct walk_state *w)
 {
 	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 
 	if (!s)
 		return NULL;
 	if (!w->runtime && !w->map_count)
-		runtime_look_early();
+		runtime_look_early(w);
 	if (!w->runtime)
 		return NULL;
-	s->base = w->runtime_base;
-	s->number = w->runtime;
-	if (w->jvm == WALK_JVM_NEW) { /* else the walk began with them */
-		s->n = s->sum = s->summed = 0;
-		s->why = RUNTIME_COMPLETE;
-	}
-	d = runtime_desc_of(s);
-	if (!d)
+	if (w->jvm == WALK_JVM_NEW) /* else the walk began with them */
+		runtime_begin(s, w);
+	if (!s->number)
 		return NULL;
-	if (d->kind == RUNTIME_V8 || d->kind == RUNTIME_JVM) {
-		if (d->kind == RUNTIME_V8)
-			runtime_v8_walk(s);
+	if (s->desc.kind == RUNTIME_V8 || s->desc.kind == RUNTIME_JVM) {
+		if (s->desc.kind == RUNTIME_V8)
+			runtime_v8_walk(w, s);
 		else
-			runtime_jvm_walk(s);
+			runtime_jvm_walk(w, s);
 		if (!s->n && s->why == RUNTIME_COMPLETE)
 			return NULL;
-	} else if (w->why == UNWIND_COMPLETE && !runtime_is_running()) {
+	} else if (w->why == UNWIND_COMPLETE && !runtime_is_running(w, s)) {
 		return NULL;
-	} else if (d->kind == RUNTIME_PYTHON) {
+	} else if (s->desc.kind == RUNTIME_PYTHON) {
 		runtime_python_walk(s);
-	} else if (d->kind == RUNTIME_RUBY || d->kind == RUNTIME_PHP) {
+	} else if (s->desc.kind == RUNTIME_RUBY || s->desc.kind == RUNTIME_PHP) {
 		runtime_listed_walk(s);
-	} else if (d->kind == RUNTIME_PERL) {
+	} else if (s->desc.kind == RUNTIME_PERL) {
 		runtime_perl_walk(s);
 	} else {
 		s->why = RUNTIME_NOT_UNDERSTOOD;

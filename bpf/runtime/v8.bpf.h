@@ -48,7 +48,7 @@ struct {
 /* ---- objects ---- */
 
 /* Reads the object at a tagged pointer, and returns its type; -1: it is none. */
-static __always_inline int v8_read(const struct runtime_desc *d, __u8 *to, __u64 size_bytes,
+static __always_inline int v8_read(const struct runtime_state *s, __u8 *to, __u64 size_bytes,
 				   __u64 tagged)
 {
 	__u64 map;
@@ -58,7 +58,7 @@ static __always_inline int v8_read(const struct runtime_desc *d, __u8 *to, __u64
 		return -1;
 	map = *(volatile __u64 *)to;
 	if ((map & 3) != 1 ||
-	    bpf_probe_read_user(&type, sizeof(type), (const void *)(map - 1 + d->v8.map_type)))
+	    bpf_probe_read_user(&type, sizeof(type), (const void *)(map - 1 + s->desc.v8.map_type)))
 		return -1;
 	return type;
 }
@@ -115,9 +115,8 @@ static __always_inline struct v8_process *v8_process(const struct runtime_state 
  * Asked when the process was seen to run a function: V8 opens these files before it runs the first one, and closes them at
  * the end.  Behind that walk, not in it: Linux before 6.8 would find the stack of all these functions too deep.
  */
-__attribute__((noinline)) int runtime_v8_writes_names(void)
+__attribute__((noinline)) int runtime_v8_writes_names(struct runtime_state *s)
 {
-	struct runtime_state *s = runtime_here();
 	struct v8_process *known, fresh = {};
 	__u32 tgid = bpf_get_current_pid_tgid() >> 32;
 
@@ -136,21 +135,16 @@ __attribute__((noinline)) int runtime_v8_writes_names(void)
 /* ---- names ---- */
 
 /* Finds the characters of a string: s->text_*.  1: it is none, or one of several parts. */
-__attribute__((noinline)) int runtime_v8_text(__u64 tagged)
+__attribute__((noinline)) int runtime_v8_text(struct runtime_state *s, __u64 tagged)
 {
-	struct runtime_state *s = runtime_here();
 	__u64 skip = 0, at;
-	struct runtime_desc *d;
 	__u32 i, count = 0;
 	int type;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
 	for (i = 0; i < V8_TEXT_HOPS; i++) {
-		type = v8_read(d, s->object, 32, tagged);
+		type = v8_read(s, s->object, 32, tagged);
 		if (type < 0 || type >= V8_NONSTRING)
 			return 1;
 		count = i ? count : RUNTIME_FIELD(s->object, __u32, 12);
@@ -166,7 +160,7 @@ __attribute__((noinline)) int runtime_v8_text(__u64 tagged)
 		else if ((type & 7) ==
 			 1) { /* two parts, of which the second is empty when they became one */
 			tagged = RUNTIME_FIELD(s->object, __u64, 24);
-			type = v8_read(d, s->object, 16, tagged);
+			type = v8_read(s, s->object, 16, tagged);
 			if (type < 0 || type >= V8_NONSTRING || RUNTIME_FIELD(s->object, __u32, 12))
 				return 1;
 		} else if ((type & 7) != 5) /* 5: another one took its place */
@@ -215,138 +209,108 @@ static __always_inline __u64 v8_scope_name(struct runtime_state *s, __u64 scope,
 }
 
 /* Reads the name of the function in s->code into the event. */
-__attribute__((noinline)) int runtime_v8_name(__u64 tagged)
+__attribute__((noinline)) int runtime_v8_name(struct runtime_state *s, __u64 tagged)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_code_event *ev;
-	struct runtime_desc *d;
-	__u32 zero = 0;
 	__u64 made_up = 0; /* "Module.load" of Module.load = function () {} */
 	__s32 begin = -1;
 	int type;
 
-	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	if (!s || !ev)
+	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
-	runtime_set_text(&ev->qualname, 0, 1);
-	type = v8_read(d, s->object, V8_SCOPE_HEAD, tagged);
-	if (type == d->v8.scope_type) {
+	runtime_set_text(&s->event.qualname, 0, 1);
+	type = v8_read(s, s->object, V8_SCOPE_HEAD, tagged);
+	if (type == s->desc.v8.scope_type) {
 		tagged = v8_scope_name(s, tagged, &begin, &made_up);
 		if (tagged == 1)
 			return 1;
 	}
-	ev->first_line = begin;
+	s->event.first_line = begin;
 	if (!(tagged & 1)) /* a Smi: it has no name */
 		return 0;
-	if (runtime_v8_text(tagged))
+	if (runtime_v8_text(s, tagged))
 		return 1;
-	if (!s->text_count && made_up && runtime_v8_text(made_up))
+	if (!s->text_count && made_up && runtime_v8_text(s, made_up))
 		return 0;
-	return !V8_READ_TEXT(s, &ev->qualname, ev->qualname_text, 0);
+	return !V8_READ_TEXT(s, &s->event.qualname, s->event.qualname_text, 0);
 }
 
 /* The same for the name of its script.  1: it is no script's. */
-__attribute__((noinline)) int runtime_v8_script(__u64 tagged)
+__attribute__((noinline)) int runtime_v8_script(struct runtime_state *s, __u64 tagged)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_code_event *ev;
-	struct runtime_desc *d;
 	__u64 name, source;
-	__u32 zero = 0;
 	int type;
 
-	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	if (!s || !ev)
+	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d || v8_read(d, s->object, 64, tagged) != d->v8.script_type)
+	if (v8_read(s, s->object, 64, tagged) != s->desc.v8.script_type)
 		return 1;
-	name = RUNTIME_FIELD(s->object, __u64, d->v8.script_name);
-	source = RUNTIME_FIELD(s->object, __u64, d->v8.script_source);
-	runtime_set_text(&ev->name, 0, 1);
-	runtime_set_text(&ev->file, 0, 1);
-	type = v8_read(d, s->object, 16, source);
-	if (d->v8.script_source && type >= 0 && type < V8_NONSTRING)
-		ev->name.char_count = RUNTIME_FIELD(s->object, __u32, 12);
-	if (runtime_v8_text(name) || !V8_READ_TEXT(s, &ev->file, ev->file_text, 1))
-		runtime_set_text(&ev->file, 0, 1);
+	name = RUNTIME_FIELD(s->object, __u64, s->desc.v8.script_name);
+	source = RUNTIME_FIELD(s->object, __u64, s->desc.v8.script_source);
+	runtime_set_text(&s->event.name, 0, 1);
+	runtime_set_text(&s->event.file, 0, 1);
+	type = v8_read(s, s->object, 16, source);
+	if (s->desc.v8.script_source && type >= 0 && type < V8_NONSTRING)
+		s->event.name.char_count = RUNTIME_FIELD(s->object, __u32, 12);
+	if (runtime_v8_text(s, name) || !V8_READ_TEXT(s, &s->event.file, s->event.file_text, 1))
+		runtime_set_text(&s->event.file, 0, 1);
 	return 0;
 }
 
 /* Reads the table of positions of a function with this data into the event.  How many bytes it has; 0: there is none. */
-__attribute__((noinline)) int runtime_v8_positions(__u64 data)
+__attribute__((noinline)) int runtime_v8_positions(struct runtime_state *s, __u64 data)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_code_event *ev;
-	struct runtime_desc *d;
-	__u32 zero = 0;
 	__u64 count;
 	int type;
 
-	ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	if (!s || !ev)
+	if (!s)
 		return 0;
-	d = runtime_desc_of(s);
-	if (!d || !d->v8.bytecode_type)
+	if (!s->desc.v8.bytecode_type)
 		return 0;
-	type = v8_read(d, s->object, 64, data);
-	if (type == d->v8.code_type)
-		type = v8_read(d, s->object, 64, RUNTIME_FIELD(s->object, __u64, d->v8.code_deopt));
-	if (type != d->v8.bytecode_type)
+	type = v8_read(s, s->object, 64, data);
+	if (type == s->desc.v8.code_type)
+		type = v8_read(s, s->object, 64,
+			       RUNTIME_FIELD(s->object, __u64, s->desc.v8.code_deopt));
+	if (type != s->desc.v8.bytecode_type)
 		return 0;
-	data = RUNTIME_FIELD(s->object, __u64, d->v8.bytecode_positions);
-	if (v8_read(d, s->object, 16, data) != d->v8.bytes_type)
+	data = RUNTIME_FIELD(s->object, __u64, s->desc.v8.bytecode_positions);
+	if (v8_read(s, s->object, 16, data) != s->desc.v8.bytes_type)
 		return 0;
 	count = RUNTIME_FIELD(s->object, __u32, 12);
 	count = count < RUNTIME_LINES_BYTES ? count : RUNTIME_LINES_BYTES;
-	return RUNTIME_READ_TEXT(data - 1 + 16, count, ev->lines, 0) ? count : 0;
+	return RUNTIME_READ_TEXT(data - 1 + 16, count, s->event.lines, 0) ? count : 0;
 }
 
-static __always_inline bool v8_send(const struct runtime_state *s, __u32 id)
+static __always_inline bool v8_send(struct runtime_state *s, __u32 id)
 {
-	__u32 zero = 0;
-	struct runtime_code_event *ev = bpf_map_lookup_elem(&runtime_code_scratch, &zero);
-	struct runtime_desc *d = runtime_desc_of(s);
-
-	return ev && d &&
-	       runtime_send_code(s, ev, id,
+	return runtime_send_code(s, id,
 				 (__u32)runtime_v8_positions(
-					 RUNTIME_FIELD(s->code, __u64, d->v8.shared_data)));
+					 s, RUNTIME_FIELD(s->code, __u64, s->desc.v8.shared_data)));
 }
 
 /* The number of the function that a SharedFunctionInfo describes, in s->code_id.  1: it has none, and s->why if it should. */
-__attribute__((noinline)) int runtime_v8_code(__u64 shared)
+__attribute__((noinline)) int runtime_v8_code(struct runtime_state *s, __u64 shared)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_code fresh = {};
-	struct runtime_desc *d;
-	__u64 name, script;
+	__u64 name, script, sum;
+	__u32 id = 0;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
+	if (v8_read(s, s->code, 64, shared) != s->desc.v8.shared_type)
 		return 1;
-	if (v8_read(d, s->code, 64, shared) != d->v8.shared_type)
-		return 1;
-	name = RUNTIME_FIELD(s->code, __u64, d->v8.shared_name);
-	script = RUNTIME_FIELD(s->code, __u64, d->v8.shared_script);
-	fresh.sum = name * 31 + script * 37 + RUNTIME_FIELD(s->code, __u16, d->v8.shared_token);
-	if (runtime_known_code(s, shared - 1, fresh.sum, &s->code_id))
+	name = RUNTIME_FIELD(s->code, __u64, s->desc.v8.shared_name);
+	script = RUNTIME_FIELD(s->code, __u64, s->desc.v8.shared_script);
+	sum = name * 31 + script * 37 + RUNTIME_FIELD(s->code, __u16, s->desc.v8.shared_token);
+	if (runtime_known_code(shared - 1, sum))
 		return !s->code_id;
-	if (!runtime_v8_script(script)) { /* else V8's own: those have native names */
-		fresh.id = runtime_v8_name(name) ? 0 : runtime_new_code(s);
-		if (!fresh.id || !v8_send(s, fresh.id)) {
+	if (!runtime_v8_script(s, script)) { /* else V8's own: those have native names */
+		id = runtime_v8_name(s, name) ? 0 : runtime_new_code();
+		if (!id || !v8_send(s, id)) {
 			s->why = s->why == RUNTIME_NO_NUMBER ? s->why : RUNTIME_UNKNOWN;
 			return 1;
 		}
 	}
-	s->code_id = fresh.id;
-	runtime_remember_code(s, &fresh);
-	return !fresh.id;
+	runtime_remember_code(id, sum);
+	return !id;
 }
 
 /* ---- the function that the thread is in ---- */
@@ -355,55 +319,49 @@ __attribute__((noinline)) int runtime_v8_code(__u64 shared)
  * Whether code with s->pc begins at start, in an object that begins with this map.  s->deopt becomes its Code's field
  * with the function.  1: it does; 2: other code does; 0: nothing does.
  */
-__attribute__((noinline)) int runtime_v8_is_code(__u64 start, __u64 map)
+__attribute__((noinline)) int runtime_v8_is_code(struct runtime_state *s, __u64 start, __u64 map)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 	__u64 code;
 	__u16 type;
 
 	if (!s)
 		return 0;
-	d = runtime_desc_of(s);
-	if (!d || (map & 3) != 1 ||
-	    bpf_probe_read_user(&type, sizeof(type), (const void *)(map - 1 + d->v8.map_type)) ||
-	    type != (d->v8.stream_type ? d->v8.stream_type : d->v8.code_type))
+	if ((map & 3) != 1 ||
+	    bpf_probe_read_user(&type, sizeof(type),
+				(const void *)(map - 1 + s->desc.v8.map_type)) ||
+	    type != (s->desc.v8.stream_type ? s->desc.v8.stream_type : s->desc.v8.code_type))
 		return 0;
-	code = start - d->v8.stream_head + 1;
-	if (d->v8.stream_type)
+	code = start - s->desc.v8.stream_head + 1;
+	if (s->desc.v8.stream_type)
 		code = runtime_word(code - 1 + 8);
-	if (v8_read(d, s->code, 72, code) != d->v8.code_type ||
-	    (d->v8.code_start && RUNTIME_FIELD(s->code, __u64, d->v8.code_start) != start))
+	if (v8_read(s, s->code, 72, code) != s->desc.v8.code_type ||
+	    (s->desc.v8.code_start &&
+	     RUNTIME_FIELD(s->code, __u64, s->desc.v8.code_start) != start))
 		return 0;
 	s->stream_map = map;
-	s->deopt = RUNTIME_FIELD(s->code, __u64, d->v8.code_deopt);
-	return s->pc - start < RUNTIME_FIELD(s->code, __u32, d->v8.code_size) ? 1 : 2;
+	s->deopt = RUNTIME_FIELD(s->code, __u64, s->desc.v8.code_deopt);
+	return s->pc - start < RUNTIME_FIELD(s->code, __u32, s->desc.v8.code_size) ? 1 : 2;
 }
 
 /* Looks for the beginning of the code with s->pc, the nearest ones first.  1: the search ends. */
-__attribute__((noinline)) int runtime_v8_look_for_code(__u32 round)
+__attribute__((noinline)) int runtime_v8_look_for_code(struct runtime_state *s, __u32 round)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 	__u64 lowest, map;
 	__u32 i, at;
 
 	if (!s || !s->code_rounds)
 		return 1;
 	s->code_rounds--;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
 	lowest = (s->pc & ~(V8_CODE_ALIGN - 1ULL)) - round * (__u64)RUNTIME_OBJECT_BYTES -
 		 (RUNTIME_OBJECT_BYTES - V8_CODE_ALIGN);
-	if (runtime_read(s->object, RUNTIME_OBJECT_BYTES, lowest - d->v8.stream_head))
+	if (runtime_read(s->object, RUNTIME_OBJECT_BYTES, lowest - s->desc.v8.stream_head))
 		return 1;
 	for (i = 1; i <= RUNTIME_OBJECT_BYTES / V8_CODE_ALIGN; i++) {
 		at = RUNTIME_OBJECT_BYTES - i * V8_CODE_ALIGN;
 		map = RUNTIME_FIELD(s->object, __u64, at);
 		if (s->stream_map ? map != s->stream_map : (map & 3) != 1)
 			continue;
-		switch (runtime_v8_is_code(lowest + at, map)) {
+		switch (runtime_v8_is_code(s, lowest + at, map)) {
 		case 1:
 			return 1;
 		case 2:
@@ -418,77 +376,71 @@ __attribute__((noinline)) int runtime_v8_look_for_code(__u32 round)
 
 static long v8_look_for_code(__u32 round, void *ctx)
 {
-	return runtime_v8_look_for_code(round) & 1;
+	struct runtime_state **s = ctx;
+
+	return runtime_v8_look_for_code(*s, round) & 1;
 }
 
 /*
  * The number of the function that s->pc is in, in s->code_id; own: that of the frame at fp, 0: none.  1: it is not known.
  * Code that was not optimized has no function, but the bytecode that the frame has, too.
  */
-__attribute__((noinline)) int runtime_v8_innermost(__u64 fp, __u32 own)
+__attribute__((noinline)) int runtime_v8_innermost(struct runtime_state *s, __u64 fp, __u32 own)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 	__u64 function;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d || (s->deopt & 3) != 1)
+	if ((s->deopt & 3) != 1)
 		return 1;
 	if (own && s->deopt == runtime_word(fp - 32)) {
 		s->code_id = own;
 		return 0;
 	}
-	function = runtime_word(s->deopt - 1 + 16 + 8 * (d->v8.deopt_index & 15ULL));
-	if (d->v8.wrapper_type) {
-		if (v8_read(d, s->object, 16, function) != d->v8.wrapper_type)
+	function = runtime_word(s->deopt - 1 + 16 + 8 * (s->desc.v8.deopt_index & 15ULL));
+	if (s->desc.v8.wrapper_type) {
+		if (v8_read(s, s->object, 16, function) != s->desc.v8.wrapper_type)
 			return 1;
 		function = RUNTIME_FIELD(s->object, __u64, 8);
 	}
-	return runtime_v8_code(function);
+	return runtime_v8_code(s, function);
 }
 
 /* ---- frames ---- */
 
 /* The number of the function whose frame that is, in s->code_id.  1: it is no function's. */
-__attribute__((noinline)) int runtime_v8_function(__u64 fp)
+__attribute__((noinline)) int runtime_v8_function(struct runtime_state *s, __u64 fp)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 	__u64 slots[2]; /* the function, the context */
 	int type;
 
 	if (!s)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d || bpf_probe_read_user(slots, sizeof(slots), (const void *)(fp - 16)) ||
+	if (bpf_probe_read_user(slots, sizeof(slots), (const void *)(fp - 16)) ||
 	    (slots[1] & 3) != 1)
 		return 1;
-	type = v8_read(d, s->object, 64, slots[0]);
-	if (type < d->v8.function_first || type - d->v8.function_first >= d->v8.function_count)
+	type = v8_read(s, s->object, 64, slots[0]);
+	if (type < s->desc.v8.function_first ||
+	    type - s->desc.v8.function_first >= s->desc.v8.function_count)
 		return 1;
-	return runtime_v8_code(RUNTIME_FIELD(s->object, __u64, d->v8.function_shared));
+	return runtime_v8_code(s, RUNTIME_FIELD(s->object, __u64, s->desc.v8.function_shared));
 }
 
 /*
  * The place in the interpreted function whose frame that is, which called something: there the frame has its bytecode, and in
  * that the call.  The frame of compiled code has other things there.
  */
-__attribute__((noinline)) int runtime_v8_place(__u64 fp)
+__attribute__((noinline)) int runtime_v8_place(struct runtime_state *s, __u64 fp)
 {
-	struct runtime_state *s = runtime_here();
-	struct runtime_desc *d;
 	__u64 slots[2], at; /* a Smi: bytes from the tagged pointer; the bytecode */
 
 	if (!s)
 		return RUNTIME_NO_BYTECODE;
-	d = runtime_desc_of(s);
-	if (!d || !d->v8.bytecode_type ||
+	if (!s->desc.v8.bytecode_type ||
 	    bpf_probe_read_user(slots, sizeof(slots), (const void *)(fp - 40)) || (__u32)slots[0] ||
-	    v8_read(d, s->object, 16, slots[1]) != d->v8.bytecode_type)
+	    v8_read(s, s->object, 16, slots[1]) != s->desc.v8.bytecode_type)
 		return RUNTIME_NO_BYTECODE;
-	at = (slots[0] >> 32) - (d->v8.bytecode_head - 1);
+	at = (slots[0] >> 32) - (s->desc.v8.bytecode_head - 1);
 	if (at >= RUNTIME_FIELD(s->object, __u32, 12) ||
 	    at >= RUNTIME_INSTR_MASK - RUNTIME_NO_BYTECODE)
 		return RUNTIME_NO_BYTECODE;
@@ -501,53 +453,52 @@ static __always_inline int v8_put(struct runtime_state *s, const struct walk_sta
 	return runtime_put_of(s, w, i, (__u64)id << RUNTIME_INSTR_BITS | place);
 }
 
-__attribute__((noinline)) int runtime_v8_frame(__u32 index)
+__attribute__((noinline)) int runtime_v8_frame(struct walk_state *w, struct runtime_state *s,
+					       __u32 index)
 {
-	struct runtime_state *s = runtime_here();
-	struct walk_state *w = walk_here();
-	struct runtime_desc *d;
 	__u64 i = index, fp, how, place = RUNTIME_NO_BYTECODE;
 	__u32 own;
 
 	barrier_var(i);
 	if (!s || !w || i >= WALK_FRAMES_MAX || i >= w->n)
 		return 1;
-	d = runtime_desc_of(s);
-	if (!d)
-		return 1;
 	how = w->fps[i] & WALK_FP_BITS;
 	fp = w->fps[i] - how;
 	if (!fp)
 		return 0;
-	if (!d->v8.is_understood) {
+	if (!s->desc.v8.is_understood) {
 		s->why = how & WALK_FP_MADE ? RUNTIME_NOT_UNDERSTOOD : s->why;
 		return 0;
 	}
-	own = runtime_v8_function(fp) ? 0 : s->code_id;
+	own = runtime_v8_function(s, fp) ? 0 : s->code_id;
 	if (how == WALK_FP_MADE)
 		return own ? v8_put(s, w, i, own, place) : 0;
-	if (how == (WALK_FP_MADE | WALK_FP_EXACT) && d->v8.code_type) {
+	if (how == (WALK_FP_MADE | WALK_FP_EXACT) && s->desc.v8.code_type) {
 		s->pc = w->frames[i];
 		s->deopt = 0;
-		bpf_loop(V8_CODE_ROUNDS, v8_look_for_code, 0, 0);
-		if (!runtime_v8_innermost(fp, own)) {
+		bpf_loop(V8_CODE_ROUNDS, v8_look_for_code, &s, 0);
+		if (!runtime_v8_innermost(s, fp, own)) {
 			if (v8_put(s, w, i, s->code_id, place))
 				return 1;
 			own = own == s->code_id ? 0 : own;
 		}
 	}
 	if (own && !how)
-		place = (__u32)runtime_v8_place(fp);
+		place = (__u32)runtime_v8_place(s, fp);
 	return own ? v8_put(s, w, i, own, place | RUNTIME_FRAME_BEHIND) : 0;
 }
 
 static long v8_frame(__u32 index, void *ctx)
 {
-	return runtime_v8_frame(index) & 1; /* for the verifier, which does not look into it here */
+	struct runtime_walk *of = ctx;
+
+	return runtime_v8_frame(of->w, of->s, index) &
+	       1; /* for the verifier, which does not look into it here */
 }
 
-static __always_inline void runtime_v8_walk(struct runtime_state *s)
+static __always_inline void runtime_v8_walk(struct walk_state *w, struct runtime_state *s)
 {
+	struct runtime_walk of = { w, s, NULL };
 	struct v8_process *known;
 
 	runtime_set_process(&s->key);
@@ -557,10 +508,10 @@ static __always_inline void runtime_v8_walk(struct runtime_state *s)
 	s->stream_map = known ? known->stream_map : 0;
 	/* For all frames: a stranger's stack could have hundreds at which the search begins, behind frames of signals. */
 	s->code_rounds = V8_CODE_ROUNDS;
-	bpf_loop(WALK_FRAMES_MAX, v8_frame, 0, 0);
+	bpf_loop(WALK_FRAMES_MAX, v8_frame, &of, 0);
 	if (known) {
 		known->stream_map = s->stream_map;
-	} else if ((s->n || s->why != RUNTIME_COMPLETE) && runtime_v8_writes_names()) {
+	} else if ((s->n || s->why != RUNTIME_COMPLETE) && runtime_v8_writes_names(s)) {
 		s->n = 0;
 		s->why = RUNTIME_COMPLETE;
 	}

@@ -215,8 +215,8 @@ enum { JVM_BYTECODE = 0, JVM_FRAME_METHOD = 5, JVM_SENDER_SP = 7, JVM_SENDER_FP,
  * Whether the method whose ConstMethod was read is native: it has no bytecode.  Its frame has 0 in that place, and, from the first
  * time that it calls the JVM itself on, which binds it, where bytecode would begin.
  */
-static __always_inline bool jvm_is_native(const struct runtime_state *s,
-					  const struct jvm_state *j, __u64 bytecode)
+static __always_inline bool jvm_is_native(const struct runtime_state *s, const struct jvm_state *j,
+					  __u64 bytecode)
 {
 	return !JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES) &&
 	       bytecode == j->const_method + s->desc.jvm.const_bytes;

@@ -13,8 +13,9 @@
 
 static void find_runtime(const struct source *file, struct elf_runtime *out)
 {
+	/* Python last: it alone may be in the table of all symbols, which of node has 7 MB of names. */
 	static void (*const finds[])(const struct elf_parts *, struct elf_runtime *) = {
-		elf_python_find, elf_v8_find, elf_jvm_find, elf_listed_find, elf_perl_find
+		elf_v8_find, elf_jvm_find, elf_listed_find, elf_perl_find, elf_python_find
 	};
 	struct elf_parts parts;
 

@@ -35,9 +35,19 @@ struct image {
 	uint8_t *data; /* owned */
 };
 
+struct text {
+	char text[NAME_BYTES];
+};
+
+enum { TYPE, FIELD, TYPE_OF_FIELD, STRUCT_TEXTS }; /* the first words of a VMStructEntry */
+
+/* Each text is compared with many: all are read once. */
 struct tables {
 	const struct elf_parts *parts;
 	struct image structs, types;
+	struct text (*struct_texts)[STRUCT_TEXTS]; /* owned, one for each entry, as the next one */
+	struct text *type_texts;
+	size_t struct_count, type_count;
 };
 
 static const struct {
@@ -181,23 +191,47 @@ static uint64_t word_at(const struct image *m, size_t at)
 	return at <= m->size_bytes && m->size_bytes - at >= 8 ? le64_load(m->data + at) : 0;
 }
 
-/* Whether the text at an address of the file is this one. */
-static bool is_text(const struct elf_parts *parts, uint64_t addr, const char *text)
+/* The text at an address of the file, as far as there is room for it; "": there is none. */
+static void read_text(const struct elf_parts *parts, uint64_t addr, struct text *out)
 {
-	char there[NAME_BYTES];
-	size_t bytes = strlen(text) + 1;
+	size_t have = 0;
+	uint64_t off;
 
-	return bytes <= sizeof(there) && addr && elf_parts_bytes(parts, addr, there, bytes) &&
-	       !memcmp(there, text, bytes);
+	if (addr && elf_parts_offset(parts, addr, 0, &off))
+		have = source_read(parts->file, off, out->text, sizeof(out->text));
+	if (!memchr(out->text, 0, have))
+		out->text[0] = '\0';
+}
+
+/* Both tables end where the file does, or with an entry without a name. */
+static bool read_texts(struct tables *t)
+{
+	t->struct_texts = calloc(ENTRIES_MAX, sizeof(*t->struct_texts));
+	t->type_texts = calloc(ENTRIES_MAX, sizeof(*t->type_texts));
+	if (!t->struct_texts || !t->type_texts)
+		return false;
+	for (size_t i = 0; i < ENTRIES_MAX && word_at(&t->structs, i * STRUCT_BYTES); i++) {
+		for (size_t k = 0; k < STRUCT_TEXTS; k++)
+			read_text(t->parts, word_at(&t->structs, i * STRUCT_BYTES + 8 * k),
+				  &t->struct_texts[i][k]);
+		t->struct_count++;
+	}
+	for (size_t i = 0; i < ENTRIES_MAX && word_at(&t->types, i * TYPE_BYTES); i++) {
+		read_text(t->parts, word_at(&t->types, i * TYPE_BYTES), &t->type_texts[i]);
+		t->type_count++;
+	}
+	return true;
 }
 
 static void free_tables(struct tables *t)
 {
 	free(t->structs.data);
 	free(t->types.data);
+	free(t->struct_texts);
+	free(t->type_texts);
 }
 
-/* Reads both tables, which end where the file does, or with an entry without a name. */
+/* Reads both tables.  *out needs free_tables() in any case. */
 static bool read_tables(const struct elf_parts *parts, uint64_t structs, uint64_t types,
 			struct tables *out)
 {
@@ -217,7 +251,7 @@ static bool read_tables(const struct elf_parts *parts, uint64_t structs, uint64_
 		relocate_images(parts, &out->structs, &out->types);
 	free(a.data);
 	free(b.data);
-	return found;
+	return found && read_texts(out);
 }
 
 /* ---- entries ---- */
@@ -225,15 +259,10 @@ static bool read_tables(const struct elf_parts *parts, uint64_t structs, uint64_
 /* The entry of a field; NO_ENTRY: there is none. */
 static uint16_t entry_of(const struct tables *t, const char *type, const char *name)
 {
-	for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
-		size_t at = (size_t)i * STRUCT_BYTES;
-
-		if (!word_at(&t->structs, at))
-			break;
-		if (is_text(t->parts, word_at(&t->structs, at + 8), name) &&
-		    is_text(t->parts, word_at(&t->structs, at), type))
+	for (size_t i = 0; i < t->struct_count; i++)
+		if (!strcmp(t->struct_texts[i][FIELD].text, name) &&
+		    !strcmp(t->struct_texts[i][TYPE].text, type))
 			return (uint16_t)i;
-	}
 	return NO_ENTRY;
 }
 
@@ -255,22 +284,19 @@ static uint64_t static_addr(const struct tables *t, const char *type, const char
 /* The size of a struct; 0: there is none, or it is larger than any of those. */
 static uint16_t size_of(const struct tables *t, const char *type)
 {
-	for (uint32_t i = 0; i < ENTRIES_MAX; i++) {
-		size_t at = (size_t)i * TYPE_BYTES;
-		uint64_t size = word_at(&t->types, at + TYPE_SIZE);
+	for (size_t i = 0; i < t->type_count; i++)
+		if (!strcmp(t->type_texts[i].text, type)) {
+			uint64_t size = word_at(&t->types, i * TYPE_BYTES + TYPE_SIZE);
 
-		if (!word_at(&t->types, at))
-			break;
-		if (is_text(t->parts, word_at(&t->types, at), type))
 			return size <= 256 ? (uint16_t)size : 0;
-	}
+		}
 	return 0;
 }
 
 /* Whether the field has this type, as the table calls it. */
 static bool is_of_type(const struct tables *t, uint16_t entry, const char *type)
 {
-	return is_text(t->parts, word_at(&t->structs, (size_t)entry * STRUCT_BYTES + 16), type);
+	return !strcmp(t->struct_texts[entry][TYPE_OF_FIELD].text, type);
 }
 
 static uint32_t version_of(const struct tables *t)
@@ -348,13 +374,15 @@ static void describe_jvm(const struct elf_parts *parts, uint64_t structs, uint64
 
 	out->kind = out->desc.kind = RUNTIME_JVM;
 	out->state = ELF_RUNTIME_LAYOUT;
-	if (UNWIND_HERE == UNWIND_X86_64 && read_tables(parts, structs, types, &t)) {
-		out->version = version_of(&t);
-		if (out->version < ELF_JVM_FIRST || out->version > ELF_JVM_LAST)
-			out->state = ELF_RUNTIME_VERSION;
-		else if (describe(&t, t.structs.addr, &out->desc))
-			out->state = ELF_RUNTIME_UNDERSTOOD;
-		out->desc.jvm.version = (uint16_t)out->version;
+	if (UNWIND_HERE == UNWIND_X86_64) {
+		if (read_tables(parts, structs, types, &t)) {
+			out->version = version_of(&t);
+			if (out->version < ELF_JVM_FIRST || out->version > ELF_JVM_LAST)
+				out->state = ELF_RUNTIME_VERSION;
+			else if (describe(&t, t.structs.addr, &out->desc))
+				out->state = ELF_RUNTIME_UNDERSTOOD;
+			out->desc.jvm.version = (uint16_t)out->version;
+		}
 		free_tables(&t);
 	}
 	if (out->state != ELF_RUNTIME_UNDERSTOOD)

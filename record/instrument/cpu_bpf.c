@@ -132,7 +132,7 @@ static int begin_load(struct instrument_ctx *c, struct cpu_state *s)
 	size_t i;
 	int err;
 
-	s->skel = cpu_bpf__open();
+	s->skel = cpu_bpf__open_opts(bpf_load_options(&s->load, c->types));
 	if (!s->skel)
 		return -errno;
 	s->skel->rodata->stacks = instrument_stacks(c);

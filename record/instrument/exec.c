@@ -1,31 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* exec - how each program that starts was called */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "bpf/core/exec.skel.h"
 #include "record/process/cmdline_log.h"
+#include "record/instrument/bpf_load.h"
 #include "record/instrument/instrument.h"
+
+struct exec_state {
+	struct exec_bpf *skel;
+	struct bpf_load load;
+};
 
 static int exec_prepare(struct instrument_ctx *c)
 {
-	struct exec_bpf *skel = exec_bpf__open();
+	struct exec_state *s = calloc(1, sizeof(*s));
 	int err;
 
-	if (!skel)
+	if (!s)
+		return -ENOMEM;
+	c->state = s;
+	s->skel = exec_bpf__open_opts(bpf_load_options(&s->load, c->types));
+	if (!s->skel)
 		return note_fail(c->notes, -errno, NULL, "cannot read command lines");
-	c->state = skel;
-	skel->rodata->with_environment = c->args->environment;
-	err = instrument_share(c, skel);
-	return err ? instrument_fail(c, err, "cannot read command lines") : 0;
+	s->skel->rodata->with_environment = c->args->environment;
+	err = instrument_share(c, s->skel);
+	if (err)
+		return instrument_fail(c, err, "cannot read command lines");
+	bpf_load_begin(&s->load, s->skel->skeleton);
+	return 0;
 }
 
 static int exec_complete(struct instrument_ctx *c)
 {
-	int err = exec_bpf__load(c->state);
+	struct exec_state *s = c->state;
+	int err = bpf_load_end(&s->load);
 
 	/* From here on: a name that changes while /proc is read is recorded with its time. */
 	if (!err)
-		err = exec_bpf__attach(c->state);
+		err = exec_bpf__attach(s->skel);
 	return err ? instrument_fail(c, err, "cannot read command lines") : 0;
 }
 
@@ -56,13 +70,21 @@ static int exec_on_event(struct instrument_ctx *c, const struct event_header *h)
 
 static void exec_stop(struct instrument_ctx *c)
 {
-	if (c->state)
-		exec_bpf__detach(c->state);
+	struct exec_state *s = c->state;
+
+	if (s && s->skel)
+		exec_bpf__detach(s->skel);
 }
 
 static void exec_detach(struct instrument_ctx *c)
 {
-	exec_bpf__destroy(c->state); /* NULL is fine */
+	struct exec_state *s = c->state;
+
+	if (!s)
+		return;
+	(void)bpf_load_end(&s->load);
+	exec_bpf__destroy(s->skel); /* NULL is fine */
+	free(s);
 	c->state = NULL;
 }
 

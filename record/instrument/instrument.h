@@ -26,6 +26,7 @@
 
 struct cmdline_log;
 struct elf_reader;
+struct kernel_types;
 struct mapped_files_found;
 struct runtimes;
 
@@ -37,6 +38,7 @@ struct instrument_ctx {
 	struct targets *targets;
 	int service_cgroups_fd; /* the map of that name; -1: services have no budget */
 	const struct pid_namespace *pidns;
+	struct kernel_types *types; /* in prepare() alone; NULL: libbpf reads them all */
 	struct sideband *sideband;
 	struct reopener
 		*reopener; /* prepare() registers the events that cpu_back() opens; may be NULL */

@@ -70,7 +70,7 @@ static int begin_load(struct instrument_ctx *c, struct sched_state *s)
 {
 	int err;
 
-	s->skel = sched_bpf__open();
+	s->skel = sched_bpf__open_opts(bpf_load_options(&s->load, c->types));
 	if (!s->skel)
 		return -errno;
 	s->skel->rodata->stack_ns_a_second = c->opts->stack_ns_a_second / c->cpus->count;

@@ -1,9 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* target_set - follows processes, so that those which are to be recorded are in the set */
 #include <errno.h>
+#include <stdlib.h>
 
 #include "bpf/core/target_set.skel.h"
+#include "record/instrument/bpf_load.h"
 #include "record/instrument/instrument.h"
+
+struct target_state {
+	struct target_set_bpf *skel;
+	struct bpf_load load;
+};
 
 /* By what was asked for: children of targets, or what is selected. */
 static void choose_programs(const struct instrument_ctx *c, struct target_set_bpf *skel)
@@ -42,45 +49,61 @@ static int share_selection(const struct instrument_ctx *c, struct target_set_bpf
 
 static int target_prepare(struct instrument_ctx *c)
 {
-	struct target_set_bpf *skel = target_set_bpf__open();
+	struct target_state *s = calloc(1, sizeof(*s));
 	int err;
 
-	if (!skel)
+	if (!s)
+		return -ENOMEM;
+	c->state = s;
+	s->skel = target_set_bpf__open_opts(bpf_load_options(&s->load, c->types));
+	if (!s->skel)
 		return note_fail(c->notes, -errno, NULL, "cannot follow processes");
-	c->state = skel;
-	choose_programs(c, skel);
-	err = instrument_share(c, skel);
+	choose_programs(c, s->skel);
+	err = instrument_share(c, s->skel);
 	if (!err)
-		err = share_selection(c, skel);
-	return err ? instrument_fail(c, err, "cannot follow processes") : 0;
+		err = share_selection(c, s->skel);
+	if (err)
+		return instrument_fail(c, err, "cannot follow processes");
+	bpf_load_begin(&s->load, s->skel->skeleton);
+	return 0;
 }
 
 /* Selected processes are followed before /proc is looked at. */
 static int target_complete(struct instrument_ctx *c)
 {
-	int err = target_set_bpf__load(c->state);
+	struct target_state *s = c->state;
+	int err = bpf_load_end(&s->load);
 
 	if (!err && c->targets->selects)
-		err = target_set_bpf__attach(c->state);
+		err = target_set_bpf__attach(s->skel);
 	return err ? instrument_fail(c, err, "cannot follow processes") : 0;
 }
 
 static int target_attach(struct instrument_ctx *c)
 {
-	int err = c->targets->selects ? 0 : target_set_bpf__attach(c->state);
+	struct target_state *s = c->state;
+	int err = c->targets->selects ? 0 : target_set_bpf__attach(s->skel);
 
 	return err ? instrument_fail(c, err, "cannot follow processes") : 0;
 }
 
 static void target_stop(struct instrument_ctx *c)
 {
-	if (c->state)
-		target_set_bpf__detach(c->state);
+	struct target_state *s = c->state;
+
+	if (s && s->skel)
+		target_set_bpf__detach(s->skel);
 }
 
 static void target_detach(struct instrument_ctx *c)
 {
-	target_set_bpf__destroy(c->state); /* NULL is fine */
+	struct target_state *s = c->state;
+
+	if (!s)
+		return;
+	(void)bpf_load_end(&s->load);
+	target_set_bpf__destroy(s->skel); /* NULL is fine */
+	free(s);
 	c->state = NULL;
 }
 

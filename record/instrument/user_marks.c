@@ -511,7 +511,7 @@ static int mark_prepare(struct instrument_ctx *c)
 	err = read_specs(c, s);
 	if (err)
 		return err;
-	s->skel = user_marks_bpf__open();
+	s->skel = user_marks_bpf__open_opts(bpf_load_options(&s->load, c->types));
 	err = s->skel ? instrument_share(c, s->skel) : -errno;
 	if (err)
 		return instrument_fail(c, err, "cannot load the recorder of marks");

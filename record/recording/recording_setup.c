@@ -8,6 +8,7 @@
 
 #include "format/perf/trace_data.h"
 #include "record/base/cache_dir.h"
+#include "record/kernel/kernel_types.h"
 #include "record/recording/recording_priv.h"
 #include "record/privsep/caps.h"
 #include "format/os/slurp.h"
@@ -290,13 +291,11 @@ static int complete(struct recording *r, bool cpu)
 	return err;
 }
 
-static int prepare(struct recording *r)
+static int prepare_all(struct recording *r, struct kernel_types *types)
 {
 	size_t i;
 	int err = 0;
 
-	r->progs_below = bpf_programs_last_id() + 1;
-	r->exec_seen = false;
 	for (i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		r->ctx[i] = (struct instrument_ctx){
 			.opts = r->opts,
@@ -305,6 +304,7 @@ static int prepare(struct recording *r)
 			.targets = &r->targets,
 			.service_cgroups_fd = r->budgets.map_fd,
 			.pidns = &r->pidns,
+			.types = types,
 			.sideband = r->sideband,
 			.reopener = r->reopener,
 			.scope = &r->scope,
@@ -327,9 +327,22 @@ static int prepare(struct recording *r)
 		err = sideband_drain(r->sideband); /* loading takes a while */
 		if (!err)
 			err = recording_instruments[i]->prepare(&r->ctx[i]);
+		r->ctx[i].types = NULL;
 		if (err)
 			err = recording_give_up(r, i, err);
 	}
+	return err;
+}
+
+static int prepare(struct recording *r)
+{
+	struct kernel_types *types = kernel_types_new();
+	int err;
+
+	r->progs_below = bpf_programs_last_id() + 1;
+	r->exec_seen = false;
+	err = prepare_all(r, types);
+	kernel_types_free(types); /* what loads has a share of them */
 	if (!err)
 		err = publish_maps(r);
 	/* The CPU sampler takes the longest: meanwhile marks wait until the kernel has placed a probe. */

@@ -27,6 +27,13 @@ struct fde {
 enum { NO_CIE = INT32_MAX };
 enum { MANY = 1000 }; /* FDEs, of which sorting by digits is faster */
 
+enum {
+	HDR_TABLE_BYTES = 12, /* offset of the table in .eh_frame_hdr */
+	HDR_ENTRY_BYTES = 8,
+	/* Of entries that are looked up, each time: an entry may be large, and there may be as many lookups. */
+	LOOKUP_MAX_BYTES = 2 * EH_FRAME_MAX_BYTES,
+};
+
 struct eh_frame {
 	struct eh_frame_section section;
 	struct parse_err *err;
@@ -38,6 +45,11 @@ struct eh_frame {
 	size_t max_fdes;
 	bool sorted;
 	uint32_t last_cie; /* most FDEs share the CIE of the one before */
+	/* Of .eh_frame_hdr; NULL: all entries were read.  Else there is one CIE, that of the last FDE. */
+	const uint8_t *table;
+	uint64_t hdr_vaddr;
+	uint32_t n_table;
+	size_t looked_up_bytes;
 	struct eh_frame_stats stats;
 };
 
@@ -160,6 +172,28 @@ static int add_cie(struct eh_frame *f, struct entry *e)
 	return 0;
 }
 
+/* The entry at off_bytes alone.  false: there is none, or too many were looked up. */
+static bool look_up_entry(struct eh_frame *f, uint64_t off_bytes, struct entry *e)
+{
+	struct cursor c = cursor_of(f->section.data, f->section.size_bytes);
+
+	if (off_bytes >= f->section.size_bytes)
+		return false;
+	c.off_bytes = (size_t)off_bytes;
+	if (next_entry(f, &c, e) <= 0)
+		return false;
+	f->looked_up_bytes += c.off_bytes - e->off_bytes;
+	return f->looked_up_bytes <= LOOKUP_MAX_BYTES;
+}
+
+static uint32_t look_up_cie(struct eh_frame *f, uint32_t off_bytes)
+{
+	struct entry e;
+
+	f->n_cies = 0;
+	return look_up_entry(f, off_bytes, &e) && !e.id && !add_cie(f, &e) ? 0 : NO_CIE;
+}
+
 /* The index of the CIE at off_bytes, or NO_CIE. */
 static uint32_t find_cie(struct eh_frame *f, uint32_t off_bytes)
 {
@@ -167,6 +201,8 @@ static uint32_t find_cie(struct eh_frame *f, uint32_t off_bytes)
 
 	if (f->last_cie < f->n_cies && f->cies[f->last_cie].off_bytes == off_bytes)
 		return f->last_cie;
+	if (f->table)
+		return look_up_cie(f, off_bytes);
 	lo = (uint32_t)lower_bound(i, 0, f->n_cies, f->cies[i].off_bytes < off_bytes);
 	if (lo == f->n_cies || f->cies[lo].off_bytes != off_bytes)
 		return NO_CIE;
@@ -290,6 +326,7 @@ struct emitter {
 	void *ctx;
 	uint64_t last; /* the bytes of the last rule */
 	bool any;
+	uint64_t covered_to; /* where the code of the last FDE ends */
 };
 
 static int emit(struct emitter *em, uint64_t pc, const struct unwind_rule *rule)
@@ -361,50 +398,48 @@ static int emit_fde(struct emitter *em, const struct fde *fde, uint64_t limit, s
 	return 0;
 }
 
-/* Addresses of FDEs, ascending. */
-struct starts {
-	const uint64_t *list; /* NULL: all FDEs */
-	size_t count, next;   /* the first that is not below the one asked for before */
-};
-
-static bool is_asked(struct starts *s, uint64_t pc)
+/* As emit_fde(), and the end of the code before. */
+static int emit_next(struct emitter *em, const struct fde *fde, uint64_t limit)
 {
-	if (!s->list)
-		return true;
-	while (s->next < s->count && s->list[s->next] < pc)
-		s->next++;
-	return s->next < s->count && s->list[s->next] == pc;
+	struct cfi_run run;
+	int err = 0;
+
+	if (em->any && fde->pc - em->covered_to > EH_FRAME_MAX_PADDING_BYTES)
+		err = emit_special(em, em->covered_to, UNWIND_CFA_END);
+	if (!err)
+		err = emit_fde(em, fde, limit, &run);
+	em->covered_to = limit;
+	return err;
 }
 
-static int emit_rows(struct emitter *em, struct starts *starts)
+static int emit_end(struct emitter *em)
+{
+	return em->any ? emit_special(em, em->covered_to, UNWIND_CFA_END) : 0;
+}
+
+/* Where the code of FDE number i ends, or that of the next one begins. */
+static uint64_t limit_of(const struct eh_frame *f, uint32_t i)
+{
+	uint64_t limit = f->fdes[i].pc + f->fdes[i].size_bytes;
+
+	return i + 1 < f->n_fdes && f->fdes[i + 1].pc < limit ? f->fdes[i + 1].pc : limit;
+}
+
+static int emit_rows(struct emitter *em)
 {
 	const struct eh_frame *f = em->f;
-	uint64_t limit, covered_to = 0;
-	const struct fde *fde;
-	struct cfi_run run;
-	uint32_t i;
+	uint64_t limit;
 	int err;
 
-	for (i = 0; i < f->n_fdes; i++) {
-		fde = &f->fdes[i];
-		limit = fde->pc + fde->size_bytes;
-		if (i + 1 < f->n_fdes && f->fdes[i + 1].pc < limit)
-			limit = f->fdes[i + 1].pc;
-		if (limit == fde->pc)
+	for (uint32_t i = 0; i < f->n_fdes; i++) {
+		limit = limit_of(f, i);
+		if (limit == f->fdes[i].pc)
 			continue; /* the next one hides it all */
-		if (!is_asked(starts, fde->pc))
-			continue;
-		if (em->any && fde->pc - covered_to > EH_FRAME_MAX_PADDING_BYTES) {
-			err = emit_special(em, covered_to, UNWIND_CFA_END);
-			if (err)
-				return err;
-		}
-		err = emit_fde(em, fde, limit, &run);
+		err = emit_next(em, &f->fdes[i], limit);
 		if (err)
 			return err;
-		covered_to = limit;
 	}
-	return em->any ? emit_special(em, covered_to, UNWIND_CFA_END) : 0;
+	return emit_end(em);
 }
 
 static int read_section(struct eh_frame *f, struct parse_err *err)
@@ -429,7 +464,7 @@ int eh_frame_rows(const struct eh_frame_section *section, eh_frame_row_fn fn, vo
 	int ret = read_section(&f, err);
 
 	if (!ret)
-		ret = emit_rows(&em, &(struct starts){ 0 });
+		ret = emit_rows(&em);
 	if (!ret && stats)
 		*stats = f.stats;
 	free_entries(&f);
@@ -476,13 +511,118 @@ int eh_frame_ranges(const struct eh_frame *f, eh_frame_range_fn fn, void *ctx)
 	return ret;
 }
 
+/* ---- by address ---- */
+
+static uint64_t table_pc(const struct eh_frame *f, uint32_t i)
+{
+	return f->hdr_vaddr +
+	       (uint64_t)(int64_t)(int32_t)le32_load(f->table + (size_t)i * HDR_ENTRY_BYTES);
+}
+
+/* The FDE that entry number i of the table leads to. */
+static bool look_up_fde(struct eh_frame *f, uint32_t i, struct fde *fde)
+{
+	uint64_t vaddr = f->hdr_vaddr + (uint64_t)(int64_t)(int32_t)le32_load(
+						f->table + (size_t)i * HDR_ENTRY_BYTES + 4);
+	struct entry e;
+
+	return look_up_entry(f, vaddr - f->section.vaddr, &e) && e.id && !parse_fde(f, &e, fde) &&
+	       fde->pc == table_pc(f, i);
+}
+
+/* The last FDE that begins at or before pc, and where its code ends.  false: none does, or it cannot be read. */
+static bool find_fde(struct eh_frame *f, uint64_t pc, struct fde *fde, uint64_t *limit)
+{
+	uint32_t lo;
+
+	if (f->table) {
+		lo = (uint32_t)lower_bound(i, 0, f->n_table, table_pc(f, (uint32_t)i) <= pc);
+		if (!lo || !look_up_fde(f, lo - 1, fde))
+			return false;
+		*limit = fde->pc + fde->size_bytes;
+		if (lo < f->n_table && table_pc(f, lo) < *limit)
+			*limit = table_pc(f, lo);
+	} else {
+		lo = (uint32_t)lower_bound(i, 0, f->n_fdes, f->fdes[i].pc <= pc);
+		if (!lo)
+			return false;
+		*fde = f->fdes[lo - 1];
+		*limit = limit_of(f, lo - 1);
+	}
+	return true;
+}
+
+bool eh_frame_find(struct eh_frame *f, uint64_t pc, uint64_t *start, uint32_t *size_bytes)
+{
+	struct fde fde;
+	uint64_t limit;
+
+	if (!find_fde(f, pc, &fde, &limit) || pc >= limit)
+		return false;
+	*start = fde.pc;
+	*size_bytes = (uint32_t)(limit - fde.pc);
+	return true;
+}
+
 int eh_frame_rows_at(struct eh_frame *f, const uint64_t *starts, size_t count, eh_frame_row_fn fn,
 		     void *ctx)
 {
 	struct emitter em = { .f = f, .fn = fn, .ctx = ctx };
+	struct fde fde;
+	uint64_t limit;
+	int err = 0;
 
 	f->stats.rows = 0;
-	return count ? emit_rows(&em, &(struct starts){ .list = starts, .count = count }) : 0;
+	for (size_t i = 0; !err && i < count; i++)
+		if (find_fde(f, starts[i], &fde, &limit) && fde.pc == starts[i] && limit != fde.pc)
+			err = emit_next(&em, &fde, limit);
+	return err ? err : emit_end(&em);
+}
+
+static int read_hdr(struct eh_frame *f, const struct eh_frame_hdr *hdr)
+{
+	static const uint8_t encodings[] = { 1, 0x1b, 0x03, 0x3b }; /* those that linkers write */
+	uint64_t vaddr;
+	int err = eh_frame_hdr_find(hdr->data, hdr->size_bytes, hdr->vaddr, &vaddr);
+
+	if (err)
+		return err;
+	if (hdr->size_bytes < HDR_TABLE_BYTES)
+		return -ENODATA;
+	if (memcmp(hdr->data, encodings, sizeof(encodings)) != 0)
+		return -ENOTSUP;
+	f->table = hdr->data + HDR_TABLE_BYTES;
+	f->n_table = le32_load(hdr->data + HDR_TABLE_BYTES - 4);
+	f->hdr_vaddr = hdr->vaddr;
+	if (!f->n_table || f->n_table > (hdr->size_bytes - HDR_TABLE_BYTES) / HDR_ENTRY_BYTES)
+		return -ENODATA;
+	if (vaddr != f->section.vaddr)
+		return -EBADMSG;
+	for (uint32_t i = 1; i < f->n_table; i++)
+		if (table_pc(f, i) <= table_pc(f, i - 1))
+			return -EBADMSG;
+	return 0;
+}
+
+int eh_frame_open_by_hdr(const struct eh_frame_section *section, const struct eh_frame_hdr *hdr,
+			 struct eh_frame **out)
+{
+	struct eh_frame *f = calloc(1, sizeof(*f));
+	int err;
+
+	if (!f)
+		return -ENOMEM;
+	f->section = *section;
+	f->section.ends_at_zero = true; /* a lookup does not go on behind it */
+	err = section->size_bytes > EH_FRAME_MAX_BYTES ? -EOVERFLOW : read_hdr(f, hdr);
+	if (!err)
+		err = vec_reserve(&f->cies, &f->max_cies, 1);
+	if (err) {
+		eh_frame_close(f);
+		return err;
+	}
+	*out = f;
+	return 0;
 }
 
 int eh_frame_hdr_find(const uint8_t *hdr, size_t size_bytes, uint64_t hdr_vaddr,

@@ -78,8 +78,28 @@ struct eh_frame; /* opaque: the CIEs and FDEs of a section */
 /* The section's bytes are borrowed until eh_frame_close().  Errors as of eh_frame_rows(). */
 int eh_frame_open(const struct eh_frame_section *section, struct eh_frame **out,
 		  struct parse_err *err);
+
+/* .eh_frame_hdr, whose table has the addresses of all FDEs, in order: what C++ finds them by. */
+struct eh_frame_hdr {
+	const uint8_t *data; /* borrowed */
+	size_t size_bytes;
+	uint64_t vaddr; /* of data[0], as linked */
+};
+
+/*
+ * As eh_frame_open(), but an FDE is read when it is looked up, and there are no eh_frame_ranges().  Both sections are
+ * borrowed.  -ENODATA, -ENOTSUP, -EBADMSG: there is no table that ascends, or it is of another
+ * section; -EOVERFLOW, -ENOMEM.
+ */
+int eh_frame_open_by_hdr(const struct eh_frame_section *section, const struct eh_frame_hdr *hdr,
+			 struct eh_frame **out);
 void eh_frame_close(struct eh_frame *f); /* NULL is fine */
 enum unwind_arch eh_frame_arch(const struct eh_frame *f);
+
+/*
+ * The code that the FDE at an address covers, up to where the next FDE begins.  false: none covers it, or it is broken.
+ */
+bool eh_frame_find(struct eh_frame *f, uint64_t pc, uint64_t *start, uint32_t *size_bytes);
 
 /* Takes the code that one FDE covers.  Non-zero ends eh_frame_ranges() with that value. */
 typedef int (*eh_frame_range_fn)(void *ctx, uint64_t pc, uint32_t size_bytes);

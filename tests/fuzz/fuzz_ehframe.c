@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * fuzz_ehframe - any bytes as .eh_frame, or as an ELF file when they begin like one
+ * fuzz_ehframe - any bytes as .eh_frame with and without a table of its FDEs, or as an ELF file when they begin like one
  *
  * Beside memory errors it looks for broken promises: rows ascend and differ, the first rule of a
  * page begins at its first byte, and the last row of all is an end.
@@ -80,6 +80,40 @@ static void one_section(const uint8_t *data, size_t size_bytes)
 		abort();
 }
 
+/* The last bytes are the table of a header, as if that lay in front of the section; it may be of as many entries as fit. */
+static void one_table(const uint8_t *data, size_t size_bytes)
+{
+	enum { HDR_BYTES = 12, ENTRIES_MAX = 4, HDR_VADDR = 0xf000 };
+	uint8_t hdr[HDR_BYTES + ENTRIES_MAX * 8] = { 1, 0x1b, 0x03, 0x3b };
+	size_t count = 1 + (data[0] >> 4) % ENTRIES_MAX, table_bytes = count * 8;
+	struct eh_frame_section section = { .data = data + 1, .vaddr = 0x10000 };
+	struct eh_frame *frame;
+
+	if (size_bytes < 1 + table_bytes)
+		return;
+	section.size_bytes = size_bytes - 1 - table_bytes;
+	section.arch = data[0] & 1 ? UNWIND_AARCH64 : UNWIND_X86_64;
+	le32_store(hdr + 4, 0x10000 - (HDR_VADDR + 4));
+	le32_store(hdr + 8, (uint32_t)count);
+	memcpy(hdr + HDR_BYTES, data + size_bytes - table_bytes, table_bytes);
+	if (eh_frame_open_by_hdr(&section,
+				 &(struct eh_frame_hdr){ hdr, HDR_BYTES + table_bytes, HDR_VADDR },
+				 &frame))
+		return;
+	for (size_t i = 0; i < count; i++) {
+		uint64_t pc = HDR_VADDR +
+			      (uint64_t)(int64_t)(int32_t)le32_load(hdr + HDR_BYTES + i * 8);
+		uint64_t start, some = 0;
+		uint32_t size;
+
+		if (eh_frame_find(frame, pc, &start, &size) &&
+		    (start != pc || !size || size > UINT64_MAX - pc))
+			abort();
+		(void)eh_frame_rows_at(frame, &pc, 1, see_some, &some);
+	}
+	eh_frame_close(frame);
+}
+
 static void one_file(const uint8_t *data, size_t size_bytes)
 {
 	struct module_table *table = NULL;
@@ -115,9 +149,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size_bytes)
 {
 	if (!size_bytes)
 		return 0;
-	if (data[0] == 0x7f)
+	if (data[0] == 0x7f) {
 		one_file(data, size_bytes);
-	else
+	} else {
 		one_section(data, size_bytes);
+		one_table(data, size_bytes);
+	}
 	return 0;
 }

@@ -8,6 +8,7 @@
 
 #include <Zydis/Zydis.h>
 
+#include "analyze/sym/symtab/plt.h"
 #include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 
@@ -132,6 +133,19 @@ static bool is_entered(const struct join *j, uint32_t part)
 	return !rule || !is_frame(rule);
 }
 
+/* The FDE of a .plt begins with a frame, too, but is of no function: no code is searched for jumps to it. */
+static void skip_stubs(struct join *j)
+{
+	for (size_t k = 0; k < PLT_SECTIONS; k++) {
+		const struct elf_file_section *s = plt_section(j->elf, k);
+		size_t first = s ? lower_bound(i, 0, j->count, j->parts[i].start < s->addr) : 0;
+
+		for (size_t i = first;
+		     s && i < j->count && j->parts[i].start - s->addr < s->size_bytes; i++)
+			j->is_asked[i] = false;
+	}
+}
+
 /* The parts without an entry that are asked for. */
 static int find_asked(struct join *j, const struct symtab_wanted *wanted)
 {
@@ -143,6 +157,7 @@ static int find_asked(struct join *j, const struct symtab_wanted *wanted)
 		if (at != NONE)
 			j->is_asked[at] = true;
 	}
+	skip_stubs(j);
 	err = read_rows(j, j->is_asked);
 	j->first = UINT64_MAX;
 	for (size_t i = 0; !err && i < j->count; i++) {

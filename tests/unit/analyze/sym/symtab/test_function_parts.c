@@ -76,6 +76,11 @@ static void check_part(uint64_t vaddr, uint64_t function)
 	assert_int_equal(function_at(&wanted, vaddr), function);
 }
 
+static void stubs_that_a_function_jumps_to_are_their_own(void **state)
+{
+	check_part(0x600000, 0x600000);
+}
+
 static void part_of_a_function_far_away_is_of_that_function(void **state)
 {
 	for (uint64_t i = 0; i < 64; i++)
@@ -114,6 +119,7 @@ int main(void)
 		cmocka_unit_test(part_of_a_function_far_away_is_of_that_function),
 		cmocka_unit_test(jump_that_two_chunks_have_a_piece_of_is_found),
 		cmocka_unit_test(jump_from_the_last_part_to_behind_it_is_found),
+		cmocka_unit_test(stubs_that_a_function_jumps_to_are_their_own),
 		cmocka_unit_test(wanted_addresses_have_the_functions_that_they_have_without_them),
 	};
 

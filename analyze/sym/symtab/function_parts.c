@@ -9,10 +9,13 @@
 #include <Zydis/Zydis.h>
 
 #include "analyze/sym/symtab/plt.h"
+#include "format/base/insertion_sort.h"
 #include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 
-enum { NONE = UINT32_MAX, MANY = UINT32_MAX - 1 };
+static const size_t NO_PART = SIZE_MAX;
+/* In place of the start of a function, which is at neither. */
+static const uint64_t NONE = 0, MANY = UINT64_MAX;
 
 enum {
 	CODE_MAX_BYTES = 1 << 29, /* of all sections of a file, which may lie over each other */
@@ -31,8 +34,8 @@ struct row {
 /* Bytes that look like a jump between two parts, one of which is asked for. */
 struct jump {
 	uint64_t from, to;
+	uint64_t source, target; /* where these parts begin */
 	uint32_t section;        /* index */
-	uint32_t source, target; /* parts */
 };
 
 /* A chunk of a section, and what of the next one a jump may reach into. */
@@ -45,8 +48,9 @@ struct code {
 
 /* How far the instructions of a part are read. */
 struct reading {
-	uint32_t section, part;
-	uint8_t *bytes; /* from the part's start on, owned; NULL: they cannot be read */
+	uint32_t section; /* index */
+	uint64_t start;   /* of the part */
+	uint8_t *bytes;   /* from the part's start on, owned; NULL: they cannot be read */
 	size_t size_bytes;
 	size_t at_bytes; /* an instruction begins here */
 };
@@ -58,12 +62,11 @@ struct join {
 	size_t count;
 	struct row *rows; /* of the parts that read_rows() was called for last, by address */
 	size_t row_count, row_room;
-	bool *is_asked;      /* by part */
+	bool *is_asked;      /* by part of the list */
 	uint64_t first, end; /* around the parts that are asked for */
 	struct jump *jumps;
 	size_t jump_count, jump_room;
-	uint32_t
-		*functions; /* of each part that is asked for: the function's index, NONE or MANY */
+	uint64_t *functions; /* by part of the list: where its function begins, NONE or MANY */
 };
 
 /* eh_frame_row_fn */
@@ -77,8 +80,14 @@ static int add_row(void *ctx, uint64_t pc, const struct unwind_rule *rule)
 	return 0;
 }
 
-/* Reads the rows of the marked parts. */
-static int read_rows(struct join *j, const bool *is_marked)
+/* Reads the rows of the parts that begin there.  starts: ascending. */
+static int read_rows(struct join *j, const uint64_t *starts, size_t count)
+{
+	j->row_count = 0;
+	return eh_frame_rows_at(j->frame, starts, count, add_row, j);
+}
+
+static int read_asked_rows(struct join *j)
 {
 	uint64_t *starts = malloc(j->count * sizeof(*starts));
 	size_t count = 0;
@@ -87,10 +96,9 @@ static int read_rows(struct join *j, const bool *is_marked)
 	if (!starts)
 		return -ENOMEM;
 	for (size_t i = 0; i < j->count; i++)
-		if (is_marked[i])
+		if (j->is_asked[i])
 			starts[count++] = j->parts[i].start;
-	j->row_count = 0;
-	err = eh_frame_rows_at(j->frame, starts, count, add_row, j);
+	err = read_rows(j, starts, count);
 	free(starts);
 	return err;
 }
@@ -103,13 +111,19 @@ static const struct unwind_rule *rule_at(const struct join *j, uint64_t pc)
 	return lo ? &j->rows[lo - 1].rule : NULL;
 }
 
-/* NONE: it is in no part. */
-static uint32_t part_at(const struct join *j, uint64_t pc)
+/* NO_PART: it is in none of the list. */
+static size_t part_at(const struct join *j, uint64_t pc)
 {
 	size_t lo = lower_bound(i, 0, j->count, j->parts[i].start <= pc);
 
-	return lo && pc - j->parts[lo - 1].start < j->parts[lo - 1].size_bytes ? (uint32_t)lo - 1
-									       : NONE;
+	return lo && pc - j->parts[lo - 1].start < j->parts[lo - 1].size_bytes ? lo - 1 : NO_PART;
+}
+
+static bool is_asked_at(const struct join *j, uint64_t pc)
+{
+	size_t part = part_at(j, pc);
+
+	return part != NO_PART && j->is_asked[part];
 }
 
 /* Something besides the return address is on the stack, or it is not known that nothing is. */
@@ -126,9 +140,9 @@ static bool is_same_frame(const struct unwind_rule *a, const struct unwind_rule 
 }
 
 /* It begins as a function does.  Its rows are read. */
-static bool is_entered(const struct join *j, uint32_t part)
+static bool is_entered(const struct join *j, uint64_t start)
 {
-	const struct unwind_rule *rule = rule_at(j, j->parts[part].start);
+	const struct unwind_rule *rule = rule_at(j, start);
 
 	return !rule || !is_frame(rule);
 }
@@ -152,13 +166,13 @@ static int find_asked(struct join *j, const struct symtab_wanted *wanted)
 	int err;
 
 	for (size_t i = 0; i < (wanted ? wanted->count : j->count); i++) {
-		uint32_t at = wanted ? part_at(j, wanted->vaddrs[i]) : (uint32_t)i;
+		size_t at = wanted ? part_at(j, wanted->vaddrs[i]) : i;
 
-		if (at != NONE)
+		if (at != NO_PART)
 			j->is_asked[at] = true;
 	}
 	skip_stubs(j);
-	err = read_rows(j, j->is_asked);
+	err = read_asked_rows(j);
 	j->first = UINT64_MAX;
 	for (size_t i = 0; !err && i < j->count; i++) {
 		const struct function_part *part = &j->parts[i];
@@ -166,7 +180,7 @@ static int find_asked(struct join *j, const struct symtab_wanted *wanted)
 		j->functions[i] = NONE;
 		if (!j->is_asked[i])
 			continue;
-		j->is_asked[i] = !is_entered(j, (uint32_t)i);
+		j->is_asked[i] = !is_entered(j, part->start);
 		if (!j->is_asked[i])
 			continue;
 		if (part->start < j->first)
@@ -183,20 +197,20 @@ static bool is_near(const struct join *j, uint64_t pc)
 
 static int add_jump(struct join *j, uint32_t section, uint64_t from, uint64_t to)
 {
-	uint32_t source, target;
+	uint64_t source, target;
+	uint32_t size_bytes;
 
-	if (!is_near(j, from) && !is_near(j, to))
+	if ((!is_near(j, from) && !is_near(j, to)) ||
+	    (!is_asked_at(j, from) && !is_asked_at(j, to)))
 		return 0;
-	source = part_at(j, from);
-	target = part_at(j, to);
-	if (source == NONE || target == NONE || source == target ||
-	    (!j->is_asked[source] && !j->is_asked[target]))
+	if (!eh_frame_find(j->frame, from, &source, &size_bytes) ||
+	    !eh_frame_find(j->frame, to, &target, &size_bytes) || source == target)
 		return 0;
 	if (j->jump_count == JUMPS_MAX)
 		return -EOVERFLOW;
 	if (vec_reserve(&j->jumps, &j->jump_room, j->jump_count + 1))
 		return -ENOMEM;
-	j->jumps[j->jump_count++] = (struct jump){ from, to, section, source, target };
+	j->jumps[j->jump_count++] = (struct jump){ from, to, source, target, section };
 	return 0;
 }
 
@@ -316,13 +330,15 @@ static int read_part(const struct join *j, struct reading *reading, const struct
 {
 	size_t count;
 	const struct elf_file_section *s = elf_file_sections(j->elf, &count) + jump->section;
-	const struct function_part *part = &j->parts[jump->source];
-	uint64_t off = part->start - s->addr;
+	uint64_t start, off = jump->source - s->addr;
+	uint32_t size_bytes;
 
 	free(reading->bytes);
-	*reading = (struct reading){ jump->section, jump->source, .size_bytes = part->size_bytes };
-	if (part->start < s->addr || off >= s->size_bytes)
+	*reading = (struct reading){ .section = jump->section, .start = jump->source };
+	if (jump->source < s->addr || off >= s->size_bytes ||
+	    !eh_frame_find(j->frame, jump->source, &start, &size_bytes))
 		return 0; /* it begins in another section */
+	reading->size_bytes = size_bytes;
 	if (reading->size_bytes > s->size_bytes - off)
 		reading->size_bytes = (size_t)(s->size_bytes - off);
 	reading->bytes = malloc(reading->size_bytes);
@@ -341,12 +357,12 @@ static int read_part(const struct join *j, struct reading *reading, const struct
  */
 static int is_instruction(const struct join *j, struct reading *reading, const struct jump *jump)
 {
-	uint64_t at_bytes = jump->from - j->parts[jump->source].start;
+	uint64_t at_bytes = jump->from - jump->source;
 	ZydisDecodedInstruction in;
 	ZydisDecoder decoder;
 	int err;
 
-	if (reading->section != jump->section || reading->part != jump->source) {
+	if (reading->section != jump->section || reading->start != jump->source) {
 		err = read_part(j, reading, jump);
 		if (err)
 			return err;
@@ -369,13 +385,13 @@ static int is_instruction(const struct join *j, struct reading *reading, const s
 static int see_jump(struct join *j, struct reading *reading, const struct jump *jump)
 {
 	bool is_source_entered = is_entered(j, jump->source);
-	uint32_t entered = is_source_entered ? jump->source : jump->target;
-	uint32_t other = is_source_entered ? jump->target : jump->source;
+	uint64_t entered = is_source_entered ? jump->source : jump->target;
+	size_t other = part_at(j, is_source_entered ? jump->target : jump->source);
 	const struct unwind_rule *a = rule_at(j, jump->from), *b = rule_at(j, jump->to);
 	int is_real;
 
-	if (is_source_entered == is_entered(j, jump->target) || !j->is_asked[other] ||
-	    j->functions[other] == entered || j->functions[other] == MANY)
+	if (is_source_entered == is_entered(j, jump->target) || other == NO_PART ||
+	    !j->is_asked[other] || j->functions[other] == entered || j->functions[other] == MANY)
 		return 0;
 	if (!a || !b || !is_frame(a) || !is_same_frame(a, b))
 		return 0;
@@ -385,20 +401,31 @@ static int see_jump(struct join *j, struct reading *reading, const struct jump *
 	return is_real < 0 ? is_real : 0;
 }
 
+static int read_jump_rows(struct join *j)
+{
+	uint64_t *starts = malloc(2 * j->jump_count * sizeof(*starts));
+	size_t count = 0;
+	int err;
+
+	if (!starts)
+		return -ENOMEM;
+	for (size_t i = 0; i < j->jump_count; i++) {
+		starts[count++] = j->jumps[i].source;
+		starts[count++] = j->jumps[i].target;
+	}
+	err = read_rows(j, starts, insertion_sort_unique(starts, count));
+	free(starts);
+	return err;
+}
+
 static int see_jumps(struct join *j)
 {
-	struct reading reading = { .part = NONE };
-	bool *is_seen = calloc(j->count, sizeof(*is_seen));
-	int err = is_seen ? 0 : -ENOMEM;
+	struct reading reading = { .start = NONE };
+	int err = read_jump_rows(j);
 
-	for (size_t i = 0; !err && i < j->jump_count; i++)
-		is_seen[j->jumps[i].source] = is_seen[j->jumps[i].target] = true;
-	if (!err)
-		err = read_rows(j, is_seen);
 	for (size_t i = 0; !err && i < j->jump_count; i++)
 		err = see_jump(j, &reading, &j->jumps[i]);
 	free(reading.bytes);
-	free(is_seen);
 	return err;
 }
 
@@ -419,8 +446,8 @@ int function_parts_join(const struct elf_file *elf, struct eh_frame *frame,
 	if (!err && j.jump_count)
 		err = see_jumps(&j);
 	for (size_t i = 0; !err && i < count; i++)
-		if (j.functions[i] < MANY)
-			parts[i].function = parts[j.functions[i]].start;
+		if (j.functions[i] != NONE && j.functions[i] != MANY)
+			parts[i].function = j.functions[i];
 	free(j.jumps);
 	free(j.rows);
 	free(j.functions);

@@ -30,8 +30,8 @@ struct function_part {
 };
 
 /*
- * parts: of the section, by address, none overlap.  None are joined where the code cannot be read, where a million
- * jumps lead to or from such parts, or where no wanted address (NULL: all are) is in one.  -ENOMEM.
+ * parts: of the section, by address, none overlap; those that have a wanted address (NULL: all have) are enough.
+ * None are joined where the code cannot be read, or where a million jumps lead to or from such parts.  -ENOMEM.
  */
 int function_parts_join(const struct elf_file *elf, struct eh_frame *frame,
 			const struct symtab_wanted *wanted, struct function_part *parts,

@@ -4,8 +4,10 @@
 #include <elf.h>
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/sym/symtab/function_parts.h"
+#include "format/base/insertion_sort.h"
 #include "format/base/lower_bound.h"
 #include "format/base/vec.h"
 #include "format/unwind/eh_frame.h"
@@ -47,8 +49,30 @@ static bool find_arch(const struct elf_file *elf, enum unwind_arch *out)
 	}
 }
 
-static int read_ranges(const struct elf_file *elf, const struct eh_frame_section *section,
-		       const struct symtab_wanted *wanted, struct function_ranges *r)
+/* Those of the wanted addresses, which may come in any order. */
+static int add_wanted(struct eh_frame *frame, const struct symtab_wanted *wanted,
+		      struct function_ranges *r)
+{
+	uint64_t *vaddrs = reallocarray(NULL, wanted->count, sizeof(*vaddrs)), start, end = 0;
+	uint32_t size_bytes;
+	int err = vaddrs ? 0 : -ENOMEM;
+
+	if (!err) {
+		memcpy(vaddrs, wanted->vaddrs, wanted->count * sizeof(*vaddrs));
+		addrsort(vaddrs, wanted->count);
+	}
+	for (size_t i = 0; !err && i < wanted->count; i++) {
+		if (vaddrs[i] < end || !eh_frame_find(frame, vaddrs[i], &start, &size_bytes))
+			continue;
+		err = add_range(r, start, size_bytes);
+		end = start + size_bytes;
+	}
+	free(vaddrs);
+	return err;
+}
+
+static int read_all(const struct elf_file *elf, const struct eh_frame_section *section,
+		    const struct symtab_wanted *wanted, struct function_ranges *r)
 {
 	struct eh_frame *frame;
 	int err = eh_frame_open(section, &frame, NULL);
@@ -60,6 +84,39 @@ static int read_ranges(const struct elf_file *elf, const struct eh_frame_section
 		err = function_parts_join(elf, frame, wanted, r->list, r->count);
 	eh_frame_close(frame);
 	return err;
+}
+
+/* Only the FDEs of wanted addresses.  -ENOENT: the file has no table of them. */
+static int read_wanted(const struct elf_file *elf, const struct eh_frame_section *section,
+		       const struct symtab_wanted *wanted, struct function_ranges *r)
+{
+	const struct elf_file_section *s = elf_file_by_name(elf, ".eh_frame_hdr");
+	struct eh_frame *frame;
+	uint8_t *bytes;
+	int err;
+
+	if (!s || elf_file_read(elf, s, &bytes))
+		return -ENOENT;
+	err = eh_frame_open_by_hdr(section, &(struct eh_frame_hdr){ bytes, s->size_bytes, s->addr },
+				   &frame);
+	if (!err) {
+		err = add_wanted(frame, wanted, r);
+		if (!err)
+			err = function_parts_join(elf, frame, wanted, r->list, r->count);
+		eh_frame_close(frame);
+	} else if (err != -ENOMEM) {
+		err = -ENOENT;
+	}
+	free(bytes);
+	return err;
+}
+
+static int read_ranges(const struct elf_file *elf, const struct eh_frame_section *section,
+		       const struct symtab_wanted *wanted, struct function_ranges *r)
+{
+	int err = wanted && wanted->count ? read_wanted(elf, section, wanted, r) : -ENOENT;
+
+	return err == -ENOENT ? read_all(elf, section, wanted, r) : err;
 }
 
 int function_ranges_new(const struct elf_file *elf, const struct symtab_wanted *wanted,

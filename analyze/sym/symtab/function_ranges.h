@@ -30,7 +30,7 @@ void function_ranges_free(struct function_ranges *r); /* NULL is fine */
 bool function_ranges_find(const struct function_ranges *r, uint64_t vaddr, uint64_t *start);
 
 size_t function_ranges_count(const struct function_ranges *r);
-/* The code of FDE number i, by ascending address; none overlap. */
+/* The code of FDE number i (of those that have a wanted address), by ascending address; none overlap. */
 void function_ranges_at(const struct function_ranges *r, size_t i, uint64_t *start, uint64_t *end);
 
 #endif

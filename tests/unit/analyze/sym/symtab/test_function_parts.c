@@ -8,7 +8,7 @@
 #include "tests/unit/fixture.h"
 
 /* tests/lib/fixtures/parts.S has a function or a part at each 0x100 bytes. */
-static uint64_t function_at(const struct symtab_wanted *wanted, uint64_t vaddr)
+static uint64_t function_in(const char *name, const struct symtab_wanted *wanted, uint64_t vaddr)
 {
 	struct function_ranges *ranges;
 	char path[FIXTURE_PATH];
@@ -16,7 +16,7 @@ static uint64_t function_at(const struct symtab_wanted *wanted, uint64_t vaddr)
 	uint64_t start = 0;
 	int fd;
 
-	fixture_path("parts", path);
+	fixture_path(name, path);
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		skip(); /* not built on this machine */
@@ -27,6 +27,11 @@ static uint64_t function_at(const struct symtab_wanted *wanted, uint64_t vaddr)
 	assert_true(function_ranges_find(ranges, vaddr, &start));
 	function_ranges_free(ranges);
 	return start;
+}
+
+static uint64_t function_at(const struct symtab_wanted *wanted, uint64_t vaddr)
+{
+	return function_in("parts", wanted, vaddr);
 }
 
 static void part_that_a_function_jumps_to_is_of_that_function(void **state)
@@ -67,18 +72,31 @@ static void jump_inside_of_another_instruction_is_none(void **state)
 	assert_int_equal(function_at(NULL, 0x401b00), 0x401b00);
 }
 
-/* Whether it alone is asked for, or all addresses are. */
+/* Whether it alone is asked for, which is then found by .eh_frame_hdr if there is one, or all addresses are. */
 static void check_part(uint64_t vaddr, uint64_t function)
 {
 	const struct symtab_wanted wanted = { &vaddr, 1 };
 
 	assert_int_equal(function_at(NULL, vaddr), function);
 	assert_int_equal(function_at(&wanted, vaddr), function);
+	assert_int_equal(function_in("parts.no-hdr", &wanted, vaddr), function);
 }
 
 static void stubs_that_a_function_jumps_to_are_their_own(void **state)
 {
 	check_part(0x600000, 0x600000);
+}
+
+static void each_part_has_the_function_that_it_has_without_a_header(void **state)
+{
+	static const uint64_t vaddrs[][2] = {
+		{ 0x401000, 0x401000 }, { 0x401101, 0x401000 }, { 0x401400, 0x401400 },
+		{ 0x401600, 0x401600 }, { 0x401800, 0x401800 }, { 0x401900, 0x401900 },
+		{ 0x401b00, 0x401b00 }, { 0x401d00, 0x401c00 }, { 0x401e00, 0x401e00 },
+	};
+
+	for (size_t i = 0; i < sizeof(vaddrs) / sizeof(vaddrs[0]); i++)
+		check_part(vaddrs[i][0], vaddrs[i][1]);
 }
 
 static void part_of_a_function_far_away_is_of_that_function(void **state)
@@ -100,10 +118,11 @@ static void jump_from_the_last_part_to_behind_it_is_found(void **state)
 
 static void wanted_addresses_have_the_functions_that_they_have_without_them(void **state)
 {
-	static const uint64_t vaddrs[] = { 0, 0x401102, UINT64_MAX };
-	const struct symtab_wanted wanted = { vaddrs, 3 };
+	static const uint64_t vaddrs[] = { UINT64_MAX, 0x401d00, 0x401102, 0x401d00, 0 };
+	const struct symtab_wanted wanted = { vaddrs, 5 };
 
 	assert_int_equal(function_at(&wanted, 0x401102), 0x401000);
+	assert_int_equal(function_at(&wanted, 0x401d00), 0x401c00);
 }
 
 int main(void)
@@ -120,6 +139,7 @@ int main(void)
 		cmocka_unit_test(jump_that_two_chunks_have_a_piece_of_is_found),
 		cmocka_unit_test(jump_from_the_last_part_to_behind_it_is_found),
 		cmocka_unit_test(stubs_that_a_function_jumps_to_are_their_own),
+		cmocka_unit_test(each_part_has_the_function_that_it_has_without_a_header),
 		cmocka_unit_test(wanted_addresses_have_the_functions_that_they_have_without_them),
 	};
 

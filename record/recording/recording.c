@@ -232,7 +232,7 @@ static void release(struct recording *r)
 	size_t i;
 
 	recording_take_down(r);
-	snapshot_socket_close(&r->control);
+	control_socket_close(&r->control);
 	service_notify_close(&r->manager);
 	snapshot_triggers_done(&r->triggers);
 	rotated_file_close(&r->segment);

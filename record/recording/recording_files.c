@@ -308,7 +308,7 @@ static void answer(struct recording *r, const struct account *done, const char *
 	snprintf(text, sizeof(text), "%.1f s, %llu samples, %.2f MiB in '%s'",
 		 (double)done->duration_ns / 1e9, (unsigned long long)done->sample_count,
 		 (double)done->file_bytes / (1 << 20), absolute ? absolute : path);
-	snapshot_socket_answer(&r->control, true, text);
+	control_socket_answer(&r->control, true, text);
 	note(&r->notes, NOTE_INFO, "%s: %s", r->wanted, text);
 	free(absolute);
 }
@@ -324,7 +324,7 @@ int recording_snapshot(struct recording *r)
 	} else {
 		note_fail(&r->notes, err, NULL, "cannot write '%s'", path ? path : r->opts->output);
 		note(&r->notes, NOTE_WARNING, "%s, skipping", r->notes.failure);
-		snapshot_socket_answer(&r->control, false, r->notes.failure);
+		control_socket_answer(&r->control, false, r->notes.failure);
 		notes_forgive(&r->notes);
 	}
 	r->wanted = NULL;

@@ -575,7 +575,7 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 		r->end_reason = info.ssi_signo == SIGINT ? "interrupted" : "terminated";
 		break;
 	case SOURCE_CONTROL:
-		if (snapshot_socket_accept(&r->control))
+		if (control_socket_accept(&r->control))
 			want_snapshot(r, "snapshot");
 		break;
 	case SOURCE_TRIGGER:

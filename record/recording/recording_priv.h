@@ -12,7 +12,7 @@
 #include "record/process/container/service_budgets.h"
 #include "record/process/cmdline_log.h"
 #include "record/kernel/bpf_programs.h"
-#include "record/output/snapshot/snapshot_socket.h"
+#include "record/recording/control_socket.h"
 #include "record/output/cpu_gaps.h"
 #include "record/events/cpu_hotplug.h"
 #include "record/process/file/mapped_files.h"
@@ -96,7 +96,7 @@ struct recording {
 	uint64_t segment_ns;     /* since when it is written */
 	bool segment_failed;     /* nothing more goes into it */
 	struct snapshot_triggers triggers;
-	struct snapshot_socket control;
+	struct control_socket control;
 	struct service_notify manager;
 	const char *wanted;       /* why a snapshot is wanted; NULL: it is not */
 	uint64_t wanted_ns;       /* since when: it has all events up to then */

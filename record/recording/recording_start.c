@@ -158,7 +158,7 @@ static int make_window(struct recording *r)
 		return err;
 	/* Where there are no sockets, signals and triggers work all the same. */
 	if (o->ring)
-		(void)snapshot_socket_open(&r->control);
+		(void)control_socket_open(&r->control);
 	return backlog_new(o->keep.ns, o->keep.bytes, sink_side_id(&r->emit), &r->window);
 }
 

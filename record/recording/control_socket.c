@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/output/snapshot/snapshot_socket.h"
+#include "record/recording/control_socket.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@
 
 #include "format/os/recorder_socket.h"
 
-int snapshot_socket_open(struct snapshot_socket *c)
+int control_socket_open(struct control_socket *c)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), err;
 	struct sockaddr_un at;
@@ -17,20 +17,20 @@ int snapshot_socket_open(struct snapshot_socket *c)
 
 	if (fd < 0)
 		return -errno;
-	if (bind(fd, (struct sockaddr *)&at, bytes) || listen(fd, SNAPSHOT_SOCKET_WAITING)) {
+	if (bind(fd, (struct sockaddr *)&at, bytes) || listen(fd, CONTROL_SOCKET_WAITING)) {
 		err = -errno;
 		close(fd);
 		return err;
 	}
-	*c = (struct snapshot_socket){ .fd = fd };
+	*c = (struct control_socket){ .fd = fd };
 	return 0;
 }
 
-void snapshot_socket_close(struct snapshot_socket *c)
+void control_socket_close(struct control_socket *c)
 {
 	if (c->fd < 0)
 		return;
-	snapshot_socket_answer(c, false, "the recording ended");
+	control_socket_answer(c, false, "the recording ended");
 	close(c->fd);
 	c->fd = -1;
 }
@@ -44,12 +44,12 @@ static bool is_trusted(int fd)
 	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
-bool snapshot_socket_accept(struct snapshot_socket *c)
+bool control_socket_accept(struct control_socket *c)
 {
 	int fd;
 
 	while ((fd = accept4(c->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		if (c->waiting_count < SNAPSHOT_SOCKET_WAITING && is_trusted(fd))
+		if (c->waiting_count < CONTROL_SOCKET_WAITING && is_trusted(fd))
 			c->waiting[c->waiting_count++] = fd;
 		else
 			close(fd);
@@ -57,7 +57,7 @@ bool snapshot_socket_accept(struct snapshot_socket *c)
 	return c->waiting_count != 0;
 }
 
-void snapshot_socket_answer(struct snapshot_socket *c, bool done, const char *text)
+void control_socket_answer(struct control_socket *c, bool done, const char *text)
 {
 	char answer[RECORDER_SOCKET_ANSWER_BYTES];
 	int n = snprintf(answer, sizeof(answer), "%c%s", done ? '+' : '-', text);

@@ -171,7 +171,8 @@ const struct option opttable[] = {
 	{ OPT_OTHER, 'B', "no-buildid", NULL, 0, 0, 0, "names need build-ids" },
 	{ OPT_OTHER, 0, "filter", NULL, 0, 0, 0, "--mark tp:SYSTEM:EVENT takes all of an event" },
 	{ OPT_OTHER, 0, "overwrite", NULL, 0, 0, 0, "--ring keeps the last seconds" },
-	{ OPT_OTHER, 0, "control", NULL, 0, 0, 0, "--ring and 'ebprec snapshot'" },
+	{ OPT_OTHER, 0, "control", NULL, 0, 0, 0,
+	  "'ebprec mark' and 'ebprec report --between MARK MARK', or --ring and 'ebprec snapshot'" },
 	{ OPT_OTHER, 0, "dry-run", NULL, 0, 0, 0, "'ebprec doctor' prints what can be recorded" },
 	{ 0 },
 };

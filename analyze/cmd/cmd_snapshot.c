@@ -2,6 +2,7 @@
 /* ebprec snapshot - asks recorders with --ring to write what they have in memory */
 #include <errno.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,18 +40,22 @@ static int cannot_ask(int pid, int err)
 			"cannot ask recorder %d: it answers its own user and root alone", pid);
 	if (err == -ETIMEDOUT)
 		return message_error("cannot ask recorder %d: it does not answer", pid);
-	hint = kill(pid, 0) && errno == ESRCH ? "there is no such process"
-					      : "was it started with --ring?";
+	hint = kill(pid, 0) && errno == ESRCH ? "there is no such process" : "is it a recorder?";
 	return message_error("cannot ask recorder %d: %s (%s)", pid, strerror(-err), hint);
 }
 
-static int ask(int pid)
+/* A recorder that was not named is only asked if it answers the caller, and can write a snapshot. */
+static bool is_passed_over(int err)
 {
-	char text[RECORDER_SOCKET_ANSWER_BYTES];
-	int err = recorder_socket_ask(pid, ANSWER_MS, text);
+	return err == -EOPNOTSUPP || err == -EACCES || err == -EPERM || err == -ECONNREFUSED;
+}
 
+static int show_answer(int pid, int err, const char *text)
+{
 	if (err == -EIO)
 		return message_error("%s", text);
+	if (err == -EOPNOTSUPP)
+		return message_error("cannot ask recorder %d: %s", pid, text);
 	if (err)
 		return cannot_ask(pid, err);
 	message_escaped(stdout, text, strlen(text));
@@ -58,13 +63,34 @@ static int ask(int pid)
 	return MESSAGE_OK;
 }
 
+static int ask_all(const int *pids, size_t count, bool are_named)
+{
+	char text[RECORDER_SOCKET_ANSWER_BYTES];
+	int worst = MESSAGE_OK, status, err;
+	size_t asked = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		err = recorder_socket_ask(pids[i], RECORDER_SNAPSHOT, ANSWER_MS, text);
+		if (!are_named && is_passed_over(err))
+			continue;
+		asked++;
+		status = show_answer(pids[i], err, text);
+		if (status > worst)
+			worst = status;
+	}
+	return asked ? worst
+		     : message_error(
+			       "no recording with --ring is running (start 'ebprec record --ring 60s')");
+}
+
 int cmd_snapshot(int argc, char **argv)
 {
-	int pids[PIDS_MAX], status, worst = MESSAGE_OK;
+	int pids[PIDS_MAX], status;
 	struct snapshot_opts {
 		int none;
 	} opts;
-	size_t i, count = 0;
+	size_t count = 0;
+	bool are_named;
 	char **words, *end;
 	long pid;
 
@@ -76,13 +102,8 @@ int cmd_snapshot(int argc, char **argv)
 			return usage_error(&snapshot_usage, "'%.60s' is no process id", *words);
 		pids[count++] = (int)pid;
 	}
-	if (!count && (recorder_socket_list(pids, PIDS_MAX, &count) || !count))
-		return message_error(
-			"no recording with --ring is running (start 'ebprec record --ring 60s')");
-	for (i = 0; i < count && i < PIDS_MAX; i++) {
-		status = ask(pids[i]);
-		if (status > worst)
-			worst = status;
-	}
-	return worst;
+	are_named = count;
+	if (!are_named)
+		(void)recorder_socket_list(pids, PIDS_MAX, &count);
+	return ask_all(pids, count < PIDS_MAX ? count : PIDS_MAX, are_named);
 }

@@ -355,19 +355,28 @@ EBPREC_API int ebprec_get_location(struct ebprec_cursor *at, size_t index,
 /* ---- recorders that run ---- */
 
 /*
- * The process ids of recorders that ebprec_snapshot() can ask, of this network namespace: those of `ebprec record --ring`.  *count may be
- * more than capacity, of which no more are set.  The errno of reading /proc/net/unix.
+ * The process ids of the recorders of this network namespace.  *count may be more than capacity, of which no more are set.
+ * The errno of reading /proc/net/unix.
  */
 EBPREC_API int ebprec_list_recorders(uint32_t *pids, size_t capacity, size_t *count);
 
 /*
- * Has a recorder write what it has in memory as a capture, as ebprec-snapshot(1) does, and waits for that, timeout_ms at
- * most, or with -1 as long as it takes.
- * text: a line without an end, cut to text_bytes with its NUL: "4.0 s, 812 samples, 0.21 MiB in '/var/tmp/x.data.1'", or why it
+ * Each asks a recorder, and waits for its answer, timeout_ms at most, or with -1 as long as it takes.
+ * text: a line without an end, cut to text_bytes with its NUL: "4.0 s, 812 samples, 0.21 MiB in '/var/tmp/x.data'", or why it
  * failed.  -ECONNREFUSED: there is no such recorder; -EPERM: a process of another user has its name; -EACCES: it
- * answers its own user and root alone; -ETIMEDOUT; -EIO: it could not write the capture, or ended; else the errno of the socket.
+ * answers its own user and root alone; -ECONNRESET: it ended, or too many ask it; -ETIMEDOUT; -EIO: it could not write the
+ * capture, or ended; -EOPNOTSUPP: it cannot do that; else the errno of the socket.
+ */
+
+/* Waits until it records, and sets text to what it has so far. */
+EBPREC_API int ebprec_ping(uint32_t pid, int timeout_ms, char *text, size_t text_bytes);
+/*
+ * Has it write what it has in memory as a capture, as ebprec-snapshot(1) does, and waits for that.
+ * -EOPNOTSUPP: it was started without --ring.
  */
 EBPREC_API int ebprec_snapshot(uint32_t pid, int timeout_ms, char *text, size_t text_bytes);
+/* Ends the recording as SIGINT does, and waits until the capture is complete; COMMAND is ended after that. */
+EBPREC_API int ebprec_stop(uint32_t pid, int timeout_ms, char *text, size_t text_bytes);
 
 #ifdef __cplusplus
 }

@@ -115,7 +115,9 @@ for _name, _arguments in {
     "ebprec_make_tree": [c_void_p, c_void_p, ctypes.POINTER(c_void_p)],
     "ebprec_get_node": [c_void_p, c_uint32, c_void_p],
     "ebprec_list_recorders": [ctypes.POINTER(c_uint32), c_size_t, ctypes.POINTER(c_size_t)],
+    "ebprec_ping": [c_uint32, c_int, c_char_p, c_size_t],
     "ebprec_snapshot": [c_uint32, c_int, c_char_p, c_size_t],
+    "ebprec_stop": [c_uint32, c_int, c_char_p, c_size_t],
     "ebprec_each_sample": [c_void_p, c_void_p, _ON_SAMPLE, c_void_p],
     "ebprec_get_sample": [c_void_p, c_void_p],
     "ebprec_get_location": [c_void_p, c_size_t, c_void_p],
@@ -133,7 +135,7 @@ def version():
 
 
 def recorders():
-    """The process ids of recorders that snapshot() can ask."""
+    """The process ids of recorders that run."""
     count = c_size_t(16)
     while True:
         capacity = count.value
@@ -145,13 +147,27 @@ def recorders():
             return list(pids[: count.value])
 
 
-def snapshot(pid, timeout_ms=-1):
-    """Has a recorder write what it has in memory as a capture; returns its answer, which ends with the path in quotes."""
+def _ask(request, pid, timeout_ms):
     text = ctypes.create_string_buffer(1024)
-    status = _lib.ebprec_snapshot(pid, timeout_ms, text, len(text))
+    status = request(pid, timeout_ms, text, len(text))
     if status:
         raise OSError(-status, _text(text.value))
     return _text(text.value)
+
+
+def ping(pid, timeout_ms=-1):
+    """Waits until a recorder records; returns a line with what it has so far."""
+    return _ask(_lib.ebprec_ping, pid, timeout_ms)
+
+
+def snapshot(pid, timeout_ms=-1):
+    """Has a recorder write what it has in memory as a capture; returns its answer, which ends with the path in quotes."""
+    return _ask(_lib.ebprec_snapshot, pid, timeout_ms)
+
+
+def stop(pid, timeout_ms=-1):
+    """Ends a recording and waits until the capture is complete; returns its answer, which ends with the path in quotes."""
+    return _ask(_lib.ebprec_stop, pid, timeout_ms)
 
 
 def _text(value):

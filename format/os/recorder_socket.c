@@ -11,6 +11,17 @@
 
 #include "format/os/clock.h"
 
+const char *recorder_socket_word(enum recorder_request request)
+{
+	static const char *const words[RECORDER_REQUEST_COUNT] = {
+		[RECORDER_PING] = "ping",
+		[RECORDER_SNAPSHOT] = "snapshot",
+		[RECORDER_STOP] = "stop",
+	};
+
+	return words[request];
+}
+
 socklen_t recorder_socket_address(int pid, struct sockaddr_un *out)
 {
 	int n;
@@ -21,16 +32,18 @@ socklen_t recorder_socket_address(int pid, struct sockaddr_un *out)
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
 }
 
-static bool is_recorder(int fd, int pid)
+static bool is_recorder(int fd, int pid, uid_t *user)
 {
 	struct ucred peer = { 0 };
 	socklen_t bytes = sizeof(peer);
 
-	return !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) && peer.pid == pid &&
-	       (peer.uid == 0 || peer.uid == geteuid());
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		return false;
+	*user = peer.uid;
+	return peer.pid == pid && (peer.uid == 0 || peer.uid == geteuid());
 }
 
-/* Signals that the caller handles do not end it: a second question would be a second snapshot. */
+/* Signals that the caller handles do not end it: a second request would be a second snapshot. */
 static int await_answer(int fd, int timeout_ms)
 {
 	struct pollfd ready = { .fd = fd, .events = POLLIN };
@@ -56,14 +69,24 @@ static int read_answer(int fd, int timeout_ms, char text[RECORDER_SOCKET_ANSWER_
 		return err;
 	n = recv(fd, answer, sizeof(answer), 0);
 	if (n <= 0)
-		return -EACCES;
+		return -ECONNRESET;
 	memcpy(text, answer + 1, (size_t)n - 1);
 	text[n - 1] = '\0';
-	return *answer == '+' ? 0 : -EIO;
+	switch (*answer) {
+	case RECORDER_DONE:
+		return 0;
+	case RECORDER_CANNOT:
+		return -EOPNOTSUPP;
+	default:
+		return -EIO;
+	}
 }
 
-int recorder_socket_ask(int pid, int timeout_ms, char text[RECORDER_SOCKET_ANSWER_BYTES])
+int recorder_socket_ask(int pid, enum recorder_request request, int timeout_ms,
+			char text[RECORDER_SOCKET_ANSWER_BYTES])
 {
+	const char *word = recorder_socket_word(request);
+	uid_t user = 0;
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0), err;
 	struct sockaddr_un at;
 	socklen_t bytes = recorder_socket_address(pid, &at);
@@ -73,12 +96,14 @@ int recorder_socket_ask(int pid, int timeout_ms, char text[RECORDER_SOCKET_ANSWE
 		return -errno;
 	if (connect(fd, (struct sockaddr *)&at, bytes))
 		err = -errno;
-	else if (!is_recorder(fd, pid))
+	else if (!is_recorder(fd, pid, &user))
 		err = -EPERM;
-	else
+	else if (send(fd, word, strlen(word), MSG_NOSIGNAL) < 0 && errno != EPIPE)
+		err = -errno;
+	else /* one that hung up may have answered */
 		err = read_answer(fd, timeout_ms, text);
 	close(fd);
-	return err;
+	return err == -ECONNRESET && geteuid() != 0 && user != geteuid() ? -EACCES : err;
 }
 
 int recorder_socket_list(int *pids, size_t capacity, size_t *count)

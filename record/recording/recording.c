@@ -363,6 +363,21 @@ static void end_command(struct recording *r)
 	}
 }
 
+/* The capture is complete, or as complete as it becomes. */
+static void answer_last_requests(struct recording *r, int err)
+{
+	char text[RECORDING_LINE_BYTES];
+
+	(void)control_socket_take(&r->control);
+	recording_describe(r, true, text);
+	if (!err)
+		control_socket_answer(&r->control, RECORDER_STOP, RECORDER_DONE, text);
+	else
+		control_socket_answer(&r->control, RECORDER_STOP, RECORDER_FAILED,
+				      r->notes.failure[0] ? r->notes.failure : strerror(-err));
+	control_socket_close(&r->control);
+}
+
 static int run(struct recording *r)
 {
 	int err, finish_err;
@@ -406,6 +421,7 @@ static int run(struct recording *r)
 	if (finish_err)
 		recording_fail_write(r, finish_err);
 	err = err ? err : finish_err;
+	answer_last_requests(r, err);
 	end_command(r); /* it may take seconds: the capture is complete by now */
 	return err;
 }

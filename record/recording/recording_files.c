@@ -300,31 +300,57 @@ static int write_window(struct recording *r, unsigned number, bool is_last, cons
 	return err ? err : other_err;
 }
 
-/* The file's absolute path, for a client in another folder. */
-static void answer(struct recording *r, const struct account *done, const char *path)
+/* The amounts in this file, or in memory where it is NULL, and the absolute path, for a client in another folder. */
+static void describe(const struct account *a, const char *path, char text[RECORDING_LINE_BYTES])
 {
-	char *absolute = realpath(path, NULL), text[PATH_MAX + 128];
+	char *absolute = path ? realpath(path, NULL) : NULL;
+	const char *quote = path ? "'" : "";
 
-	snprintf(text, sizeof(text), "%.1f s, %llu samples, %.2f MiB in '%s'",
-		 (double)done->duration_ns / 1e9, (unsigned long long)done->sample_count,
-		 (double)done->file_bytes / (1 << 20), absolute ? absolute : path);
-	control_socket_answer(&r->control, true, text);
-	note(&r->notes, NOTE_INFO, "%s: %s", r->wanted, text);
+	snprintf(text, RECORDING_LINE_BYTES, "%.1f s, %llu samples, %.2f MiB in %s%s%s",
+		 (double)a->duration_ns / 1e9, (unsigned long long)a->sample_count,
+		 (double)a->file_bytes / (1 << 20), quote,
+		 absolute ? absolute
+		 : path   ? path
+			  : "memory",
+		 quote);
 	free(absolute);
+}
+
+void recording_describe(const struct recording *r, bool is_complete,
+			char text[RECORDING_LINE_BYTES])
+{
+	const struct account *a = &r->emit.account;
+	char *path = r->segment.writer ? rotated_file_path(r->opts->output, r->segment_number)
+				       : NULL;
+
+	if (r->opts->to_pipe)
+		snprintf(text, RECORDING_LINE_BYTES, "%.1f s, %llu samples to standard output",
+			 (double)a->duration_ns / 1e9, (unsigned long long)a->sample_count);
+	else
+		describe(a,
+			 path                            ? path
+			 : r->opts->ring && !is_complete ? NULL
+							 : r->opts->output,
+			 text);
+	free(path);
 }
 
 int recording_snapshot(struct recording *r)
 {
 	char *path = rotated_file_path(r->opts->output, r->segment_number + 1);
 	struct account done = { 0 };
+	char text[RECORDING_LINE_BYTES];
 	int err = path ? write_window(r, r->segment_number + 1, false, r->wanted, &done) : -ENOMEM;
 
 	if (!err) {
-		answer(r, &done, path);
+		describe(&done, path, text);
+		control_socket_answer(&r->control, RECORDER_SNAPSHOT, RECORDER_DONE, text);
+		note(&r->notes, NOTE_INFO, "%s: %s", r->wanted, text);
 	} else {
 		note_fail(&r->notes, err, NULL, "cannot write '%s'", path ? path : r->opts->output);
 		note(&r->notes, NOTE_WARNING, "%s, skipping", r->notes.failure);
-		control_socket_answer(&r->control, false, r->notes.failure);
+		control_socket_answer(&r->control, RECORDER_SNAPSHOT, RECORDER_FAILED,
+				      r->notes.failure);
 		notes_forgive(&r->notes);
 	}
 	r->wanted = NULL;

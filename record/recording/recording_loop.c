@@ -486,10 +486,11 @@ static void watch_requests(struct recording *r)
 	int err = 0;
 
 	if (r->control.fd >= 0)
-		err = watch(r, r->control.fd, EPOLLIN, SOURCE_CONTROL, 0);
+		err = watch(r, r->control.epoll_fd, EPOLLIN, SOURCE_CONTROL, 0);
 	if (err)
-		note_failed_part(&r->notes, err, "cannot wait for 'ebprec snapshot'",
-				 "SIGUSR2 asks for one all the same");
+		note_failed_part(&r->notes, err,
+				 "cannot wait for requests at the recorder's socket",
+				 "SIGUSR2 asks for a snapshot, and SIGINT ends it, all the same");
 	for (unsigned i = 0; i < r->triggers.count; i++) {
 		err = snapshot_triggers_fd(&r->triggers, i) < 0
 			      ? 0
@@ -554,6 +555,26 @@ static void asked_for_snapshot(struct recording *r)
 		     "a snapshot was asked for, which takes --ring, skipping");
 }
 
+static void take_requests(struct recording *r)
+{
+	unsigned asked = control_socket_take(&r->control);
+	char text[RECORDING_LINE_BYTES];
+
+	if (asked & 1u << RECORDER_PING) {
+		recording_describe(r, false, text);
+		control_socket_answer(&r->control, RECORDER_PING, RECORDER_DONE, text);
+	}
+	if (asked & 1u << RECORDER_SNAPSHOT && r->opts->ring)
+		want_snapshot(r, "snapshot");
+	else if (asked & 1u << RECORDER_SNAPSHOT)
+		control_socket_answer(&r->control, RECORDER_SNAPSHOT, RECORDER_CANNOT,
+				      "it was started without --ring");
+	if (asked & 1u << RECORDER_STOP) {
+		r->asked_to_end = true;
+		r->end_reason = "stopped";
+	}
+}
+
 static void handle(struct recording *r, const struct epoll_event *ev)
 {
 	unsigned index = (unsigned)(ev->data.u64 >> 8);
@@ -575,8 +596,7 @@ static void handle(struct recording *r, const struct epoll_event *ev)
 		r->end_reason = info.ssi_signo == SIGINT ? "interrupted" : "terminated";
 		break;
 	case SOURCE_CONTROL:
-		if (control_socket_accept(&r->control))
-			want_snapshot(r, "snapshot");
+		take_requests(r);
 		break;
 	case SOURCE_TRIGGER:
 		snapshot_triggers_pressure(&r->triggers, index, clock_ns(CLOCK_MONOTONIC));

@@ -3,6 +3,7 @@
 #ifndef EBPREC_RECORD_RECORDING_RECORDING_PRIV_H
 #define EBPREC_RECORD_RECORDING_RECORDING_PRIV_H
 
+#include <limits.h>
 #include <signal.h>
 
 #include "record/process/container/cgroup_age.h"
@@ -34,7 +35,8 @@
 #include "record/process/vdso.h"
 #include "record/recording/workload.h"
 
-#define INSTRUMENT_COUNT 8
+#define INSTRUMENT_COUNT     8
+#define RECORDING_LINE_BYTES (PATH_MAX + 128)
 
 /* Object numbers of embedded files: those of JIT compilers and of kallsyms are the first of many. */
 enum { FILE_VDSO = 1, FILE_JIT = 2, FILE_KALLSYMS = 1u << 24 };
@@ -176,6 +178,9 @@ int recording_await_reader(void *recording);
 int recording_keep(struct recording *r);
 /* The window as a capture; 0 with a note when it could not be written. */
 int recording_snapshot(struct recording *r);
+/* For the client of a request: how long it records, how much it has, and where.  is_complete: and will not have more. */
+void recording_describe(const struct recording *r, bool is_complete,
+			char text[RECORDING_LINE_BYTES]);
 /* The last capture: errno of the write. */
 int recording_finish_files(struct recording *r);
 /* For --rotate: the first file. */

@@ -156,9 +156,6 @@ static int make_window(struct recording *r)
 	err = snapshot_triggers_open(&r->triggers, &o->triggers, &r->notes);
 	if (err)
 		return err;
-	/* Where there are no sockets, signals and triggers work all the same. */
-	if (o->ring)
-		(void)control_socket_open(&r->control);
 	return backlog_new(o->keep.ns, o->keep.bytes, sink_side_id(&r->emit), &r->window);
 }
 
@@ -171,6 +168,8 @@ static int open_writer(struct recording *r)
 	int err;
 
 	r->emit.attrs = &r->attrs;
+	/* Where there are no sockets, signals and triggers work all the same. */
+	(void)control_socket_open(&r->control);
 	err = make_window(r);
 	if (err)
 		return err;

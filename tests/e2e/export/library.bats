@@ -118,7 +118,7 @@ setup() {
 	contains "$(cat of_python)" "1 reported 1050 300"
 }
 
-@test "a recorder is asked for a snapshot by its socket, and answers with a line" {
+@test "a recorder is asked by its socket, and answers with a line" {
 	cat >recorder.py <<-'END'
 		import os, socket, sys
 		server = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -127,22 +127,26 @@ setup() {
 		print(os.getpid(), flush=True)
 		for answer in sys.argv[1:]:
 		    client, _ = server.accept()
-		    client.send(answer.encode())
+		    client.send(answer.encode().replace(b"REQUEST", client.recv(32)))
 		    client.close()
 	END
-	python3 recorder.py "+1.0 s, 7 samples, 0.01 MiB in '/x.1'" "-cannot write '/x.2': No space left on device" "-cannot write" "+python" >pid 3>&- &
+	python3 recorder.py "+1.0 s, 7 samples, 0.01 MiB in '/x.1'" "-cannot write '/x.2': No space left on device" "-cannot write" \
+		"+REQUEST" "?no REQUEST" "?no REQUEST" "+python REQUEST" "+python REQUEST" "+python REQUEST" >pid 3>&- &
 	await test -s pid
 	pid=$(cat pid)
-	run library_reader snapshot "$pid"
+	run library_reader ask snapshot "$pid"
 	contains "$output" "recorder $pid"
 	contains "$output" "0 1.0 s, 7 samples, 0.01 MiB in '/x.1'"
-	run library_reader snapshot "$pid"
+	run library_reader ask snapshot "$pid"
 	contains "$output" "-5 cannot write '/x.2': No space left on device"
+	contains "$(library_reader ask stop "$pid")" "0 stop"
+	contains "$(library_reader ask ping "$pid")" "-95 no ping"
 	local PYTHONPATH=$ROOT/usr/share/ebprec/python
 	export PYTHONPATH
-	same "True python" "$(python3 -c "import ebprec; print($pid in ebprec.recorders(), ebprec.snapshot($pid))")"
+	same "True python snapshot python ping python stop" "$(python3 -c "import ebprec as e; print(
+		$pid in e.recorders(), e.snapshot($pid), e.ping($pid), e.stop($pid))")"
 	wait
-	run library_reader snapshot "$pid"
+	run library_reader ask snapshot "$pid"
 	contains "$output" "-111 Connection refused"
 	run python3 -c "import ebprec; ebprec.snapshot($pid)"
 	contains "$output" "ConnectionRefusedError: [Errno 111] Connection refused"

@@ -102,3 +102,75 @@ setup() {
 	size=$(stat -c %s r.data)
 	[ "$size" -lt $((3 << 20)) ] || fail "$size bytes"
 }
+
+@test "a recorder answers when it records, and by libebprec it is stopped with a complete capture" {
+	# A client of the same user that never asks for anything costs others nothing.
+	cat >ask.py <<-'END'
+		import os, socket, subprocess, sys
+		import ebprec
+		pid = int(sys.argv[1])
+		silent = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+		while True:
+		    try:
+		        silent.connect(b"\0ebprec-record/%d" % pid)
+		        break
+		    except ConnectionRefusedError:
+		        pass
+		print(ebprec.ping(pid, 60000))
+		subprocess.run(["ebprec", "mark", "after the answer"], check=True)
+		try:
+		    print(ebprec.snapshot(pid, 60000))
+		except OSError as problem:
+		    print(problem.errno, problem.strerror)
+		print(ebprec.stop(pid, 60000))
+		print("finished" if " finished" in subprocess.check_output(["ebprec", "info", "r.data"], text=True) else "unfinished")
+	END
+	ebprec-record -q -a -F 499 -o r.data -- sleep 600 3>&- &
+	pid=$!
+	PYTHONPATH=$BATS_TEST_DIRNAME/../../analyze/lib LD_LIBRARY_PATH=$BUILD timeout 100 python3 ask.py $pid >answers || fail "$(cat answers)"
+	same 0 "$(wait $pid; echo $?)" # the command was ended
+	{
+		read -r ping
+		read -r snapshot
+		read -r stop
+		read -r state
+	} <answers
+	contains "$ping" " MiB in '$PWD/r.data'"
+	same "95 it was started without --ring" "$snapshot"
+	contains "$stop" " MiB in '$PWD/r.data'"
+	same finished "$state"
+	intact r.data
+	same stopped "$(account r.data ended)"
+	contains "$(ebprec marks r.data)" "after the answer"
+	contains "$stop" ", $(account r.data samples) samples, "
+}
+
+@test "snapshot asks the recorders with --ring alone, unless another one is named" {
+	# Recorders of other tests are in another network namespace.
+	cat >both.sh <<-'END'
+		ebprec-record -q -o plain.data -- sleep 600 &
+		plain=$!
+		ebprec-record -q --ring 10s -o ring.data -- sleep 600 &
+		ring=$!
+		python3 -c 'if True:
+			import sys, time, ebprec
+			while {int(pid) for pid in sys.argv[1:]} - set(ebprec.recorders()): time.sleep(0.05)
+			for pid in sys.argv[1:]: ebprec.ping(int(pid), 60000)' $plain $ring
+		ebprec snapshot >found 2>&1 && echo "of one" >>found
+		ebprec snapshot $plain >named 2>&1 || echo "not of $plain" >>named
+		kill $ring
+		wait $ring
+		ebprec snapshot >none 2>&1 || echo "of none" >>none
+		kill $plain
+		wait $plain
+		echo $plain >pid
+	END
+	PYTHONPATH=$BATS_TEST_DIRNAME/../../analyze/lib LD_LIBRARY_PATH=$BUILD timeout 200 unshare -n sh both.sh
+	same 2 "$(wc -l <found)"
+	contains "$(cat found)" " MiB in '$PWD/ring.data.1'"
+	contains "$(cat found)" "of one"
+	same "ebprec: cannot ask recorder $(cat pid): it was started without --ring
+not of $(cat pid)" "$(cat named)"
+	same "ebprec: no recording with --ring is running (start 'ebprec record --ring 60s')
+of none" "$(cat none)"
+}

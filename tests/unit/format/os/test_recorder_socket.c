@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -31,6 +32,7 @@ struct server {
 	size_t bytes;
 	pthread_t asking; /* gets so many SIGUSR1 before the answer */
 	unsigned signals;
+	char asked[32]; /* what came */
 };
 
 static void *answer_one(void *arg)
@@ -38,6 +40,8 @@ static void *answer_one(void *arg)
 	struct server *s = arg;
 	int fd = accept(s->fd, NULL, NULL);
 
+	if (s->answer)
+		assert_true(recv(fd, s->asked, sizeof(s->asked) - 1, 0) > 0);
 	for (unsigned i = 0; i < s->signals; i++) {
 		usleep(20000);
 		pthread_kill(s->asking, SIGUSR1);
@@ -48,7 +52,8 @@ static void *answer_one(void *arg)
 	return NULL;
 }
 
-static int ask_server(struct server *s, char text[RECORDER_SOCKET_ANSWER_BYTES])
+static int ask_server_for(struct server *s, enum recorder_request request,
+			  char text[RECORDER_SOCKET_ANSWER_BYTES])
 {
 	pthread_t thread;
 	int err;
@@ -56,22 +61,43 @@ static int ask_server(struct server *s, char text[RECORDER_SOCKET_ANSWER_BYTES])
 	s->fd = listen_as(getpid());
 	s->asking = pthread_self();
 	assert_int_equal(pthread_create(&thread, NULL, answer_one, s), 0);
-	err = recorder_socket_ask(getpid(), -1, text);
+	err = recorder_socket_ask(getpid(), request, -1, text);
 	pthread_join(thread, NULL);
 	close(s->fd);
 	return err;
 }
 
+static int ask_server(struct server *s, char text[RECORDER_SOCKET_ANSWER_BYTES])
+{
+	return ask_server_for(s, RECORDER_SNAPSHOT, text);
+}
+
+static void a_request_is_a_message_with_its_word(void **state)
+{
+	static const char *const words[] = { "ping", "snapshot", "stop" };
+	char text[RECORDER_SOCKET_ANSWER_BYTES];
+
+	for (unsigned i = 0; i < RECORDER_REQUEST_COUNT; i++) {
+		struct server s = { .answer = "+", .bytes = 1 };
+
+		assert_int_equal(ask_server_for(&s, i, text), 0);
+		assert_string_equal(s.asked, words[i]);
+	}
+}
+
 static void the_line_of_an_answer_comes_without_its_sign(void **state)
 {
 	struct server good = { .answer = "+in '/x'", .bytes = 8 },
-		      bad = { .answer = "-full", .bytes = 5 };
+		      bad = { .answer = "-full", .bytes = 5 },
+		      never = { .answer = "?without --ring", .bytes = 15 };
 	char text[RECORDER_SOCKET_ANSWER_BYTES];
 
 	assert_int_equal(ask_server(&good, text), 0);
 	assert_string_equal(text, "in '/x'");
 	assert_int_equal(ask_server(&bad, text), -EIO);
 	assert_string_equal(text, "full");
+	assert_int_equal(ask_server(&never, text), -EOPNOTSUPP);
+	assert_string_equal(text, "without --ring");
 }
 
 static void a_message_of_any_size_is_a_text(void **state)
@@ -87,13 +113,34 @@ static void a_message_of_any_size_is_a_text(void **state)
 	assert_int_equal(strlen(text), RECORDER_SOCKET_ANSWER_BYTES - 1);
 }
 
-static void a_recorder_that_hangs_up_answers_others_alone(void **state)
+static void a_recorder_of_the_caller_that_hangs_up_has_ended(void **state)
 {
 	struct server s = { .answer = NULL };
 	char text[RECORDER_SOCKET_ANSWER_BYTES];
 
-	assert_int_equal(ask_server(&s, text), -EACCES);
+	assert_int_equal(ask_server(&s, text), -ECONNRESET);
 	assert_string_equal(text, "");
+}
+
+static void a_recorder_of_root_that_hangs_up_does_not_answer_another_user(void **state)
+{
+	char text[RECORDER_SOCKET_ANSWER_BYTES];
+	int fd, status = -1, root = getpid();
+	pid_t child;
+
+	if (geteuid() != 0)
+		skip();
+	fd = listen_as(root);
+	child = fork();
+	if (!child) {
+		if (seteuid(65534))
+			_exit(2);
+		_exit(recorder_socket_ask(root, RECORDER_PING, -1, text) != -EACCES);
+	}
+	close(accept(fd, NULL, NULL));
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(status, 0);
+	close(fd);
 }
 
 static void ignore(int signal)
@@ -117,7 +164,7 @@ static void without_an_answer_the_time_runs_out(void **state)
 	char text[RECORDER_SOCKET_ANSWER_BYTES];
 	int fd = listen_as(getpid());
 
-	assert_int_equal(recorder_socket_ask(getpid(), 30, text), -ETIMEDOUT);
+	assert_int_equal(recorder_socket_ask(getpid(), RECORDER_PING, 30, text), -ETIMEDOUT);
 	close(fd);
 }
 
@@ -125,8 +172,8 @@ static void a_name_that_none_has_is_refused(void **state)
 {
 	char text[RECORDER_SOCKET_ANSWER_BYTES];
 
-	assert_int_equal(recorder_socket_ask(getpid(), 1000, text), -ECONNREFUSED);
-	assert_int_equal(recorder_socket_ask(-7, 1000, text), -ECONNREFUSED);
+	assert_int_equal(recorder_socket_ask(getpid(), RECORDER_PING, 1000, text), -ECONNREFUSED);
+	assert_int_equal(recorder_socket_ask(-7, RECORDER_PING, 1000, text), -ECONNREFUSED);
 }
 
 static void a_process_with_the_name_of_another_is_not_believed(void **state)
@@ -134,7 +181,7 @@ static void a_process_with_the_name_of_another_is_not_believed(void **state)
 	char text[RECORDER_SOCKET_ANSWER_BYTES];
 	int fd = listen_as(getppid());
 
-	assert_int_equal(recorder_socket_ask(getppid(), 1000, text), -EPERM);
+	assert_int_equal(recorder_socket_ask(getppid(), RECORDER_PING, 1000, text), -EPERM);
 	close(fd);
 }
 
@@ -165,9 +212,11 @@ static void recorders_are_listed_while_they_listen(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(a_request_is_a_message_with_its_word),
 		cmocka_unit_test(the_line_of_an_answer_comes_without_its_sign),
 		cmocka_unit_test(a_message_of_any_size_is_a_text),
-		cmocka_unit_test(a_recorder_that_hangs_up_answers_others_alone),
+		cmocka_unit_test(a_recorder_of_the_caller_that_hangs_up_has_ended),
+		cmocka_unit_test(a_recorder_of_root_that_hangs_up_does_not_answer_another_user),
 		cmocka_unit_test(a_signal_of_the_caller_does_not_end_the_question),
 		cmocka_unit_test(without_an_answer_the_time_runs_out),
 		cmocka_unit_test(a_name_that_none_has_is_refused),

@@ -15,7 +15,7 @@ setup_file() {
 	export OUT=$BATS_FILE_TMPDIR/out
 	export EMULATOR="qemu-aarch64-static -L $EBPREC_GUEST"
 	"$BATS_TEST_DIRNAME/pack" "$EBPREC_KERNEL" "$BUILD" "$BATS_FILE_TMPDIR/initramfs" "$EBPREC_GUEST"
-	LIMIT=1500 "$BATS_TEST_DIRNAME/boot" "$EBPREC_KERNEL" "$BATS_FILE_TMPDIR/initramfs" "$OUT" shapes
+	LIMIT=${LIMIT:-1500} "$BATS_TEST_DIRNAME/boot" "$EBPREC_KERNEL" "$BATS_FILE_TMPDIR/initramfs" "$OUT" shapes
 	echo "# booted in $(cat "$OUT/boot_s") s, done after $(cat "$OUT/end_s") s" >&3
 }
 

@@ -15,7 +15,7 @@ struct groups {
 	struct hash_index index;
 };
 
-_Static_assert(sizeof(struct group) == 32, "compared as bytes: no holes");
+_Static_assert(sizeof(struct group) == 40, "compared as bytes: no holes");
 
 int groups_new(unsigned fields, uint64_t quantum_ns, struct groups **out)
 {

@@ -20,6 +20,8 @@ enum group_fields {
 	GROUP_CPU = 8,
 	GROUP_CGROUP = 16,
 	GROUP_TIME = 32, /* rounded down to the table's quantum */
+	GROUP_CONTEXT = 64,
+	GROUP_SERVICE = GROUP_COMM | GROUP_CGROUP | GROUP_CONTEXT, /* what services are named by */
 };
 
 struct group {
@@ -28,6 +30,9 @@ struct group {
 	uint32_t comm; /* in the strings, or STACK_COUNTER_TID_GROUP and the tid */
 	uint32_t pid, tid;
 	int32_t cpu; /* -1: not known */
+	uint32_t
+		context; /* name of the service that the process published, in the strings; 0: none */
+	uint32_t zero;
 };
 
 struct groups; /* opaque */
@@ -54,6 +59,7 @@ static inline void groups_trim(const struct groups_key *key, struct group *group
 	group->tid = key->fields & GROUP_TID ? group->tid : 0;
 	group->cpu = key->fields & GROUP_CPU ? group->cpu : 0;
 	group->cgroup = key->fields & GROUP_CGROUP ? group->cgroup : 0;
+	group->context = key->fields & GROUP_CONTEXT ? group->context : 0;
 	group->time_ns = key->fields & GROUP_TIME
 				 ? group->time_ns - group->time_ns % key->quantum_ns
 				 : 0;

@@ -411,6 +411,8 @@ static int load(const struct capture *c, struct string_table *names, const struc
 	if (!err)
 		err = jit_err ? jit_err : add_jits(&p);
 	if (!err)
+		err = process_model_read_contexts(p.model, c);
+	if (!err)
 		err = process_model_seal(p.model);
 	if (!err && tasks)
 		err = tasks_reader_finish(p.tasks, tasks);

@@ -82,7 +82,7 @@ uint32_t thread_cache_kernel_space(struct thread_cache *w, uint64_t time_ns)
  * CPU wait.
  */
 static bool is_of(const struct group_slot *slot, const struct groups_key *key,
-		  const struct perf_sample *sample, uint32_t comm)
+		  const struct perf_sample *sample, uint32_t comm, uint32_t context)
 {
 	const struct group *g = &slot->group;
 
@@ -91,15 +91,18 @@ static bool is_of(const struct group_slot *slot, const struct groups_key *key,
 	       (!(key->fields & GROUP_TID) || g->tid == sample->tid) &&
 	       (!(key->fields & GROUP_CPU) || g->cpu == sample->cpu) &&
 	       (!(key->fields & GROUP_CGROUP) || g->cgroup == sample->cgroup) &&
+	       g->context == context &&
 	       (!(key->fields & GROUP_TIME) || sample->time_ns - g->time_ns < key->quantum_ns);
 }
 
 static struct group_slot *slot_of(struct thread_cache *w, const struct perf_sample *sample,
-				  uint32_t comm)
+				  uint32_t comm, uint32_t context)
 {
 	unsigned fields = w->key.fields;
 	uint64_t hash = fields & GROUP_COMM ? comm : 0;
 
+	if (context)
+		hash = hash_fold(hash, context);
 	if (fields & (GROUP_PID | GROUP_TID))
 		hash = hash_fold(hash, fields & GROUP_TID ? sample->tid : sample->pid);
 	if (fields & GROUP_CPU)
@@ -117,18 +120,22 @@ static struct group_slot *slot_of(struct thread_cache *w, const struct perf_samp
 static int __attribute__((noinline))
 find_group(struct thread_cache *w, const struct perf_sample *sample, uint32_t comm, uint32_t *out)
 {
+	uint32_t context = w->key.fields & GROUP_CONTEXT
+				   ? process_model_context(w->model, sample->pid, sample->time_ns)
+				   : 0;
 	struct group_slot *slot;
 	struct group group;
 	int err;
 
-	slot = slot_of(w, sample, comm);
-	if (!is_of(slot, &w->key, sample, comm)) {
+	slot = slot_of(w, sample, comm, context);
+	if (!is_of(slot, &w->key, sample, comm, context)) {
 		group = (struct group){ .cgroup = sample->cgroup,
 					.time_ns = sample->time_ns,
 					.comm = comm,
 					.pid = sample->pid,
 					.tid = sample->tid,
-					.cpu = sample->cpu };
+					.cpu = sample->cpu,
+					.context = context };
 		groups_trim(&w->key, &group);
 		err = groups_add(w->groups, &group, out);
 		if (err)

@@ -268,7 +268,7 @@ int page_waits_read(const struct report *first, const struct report_query *query
 	if (!err)
 		err = choose_threads(w, query->filter);
 	how.off_cpu = how.wakers = how.each_wait = how.with_sources = how.no_quality = true;
-	how.fields = GROUP_COMM | GROUP_CGROUP;
+	how.fields = GROUP_SERVICE;
 	how.times = &w->times;
 	how.with_lines = false; /* only where threads ran is shown by lines */
 	w->any = true;

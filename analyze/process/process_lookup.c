@@ -208,6 +208,11 @@ uint32_t process_model_cgroup(const struct process_model *m, uint64_t id)
 	return sidelog_cgroup(&m->log, id);
 }
 
+uint32_t process_model_context(const struct process_model *m, uint32_t pid, uint64_t time_ns)
+{
+	return process_contexts_at(&m->contexts, pid, time_ns);
+}
+
 const struct process_model_file *process_model_file(const struct process_model *m, uint32_t file)
 {
 	assert(file < m->log.files.count);

@@ -392,6 +392,11 @@ void process_model_add_unread(struct process_model *m, uint32_t type, bool broke
 	side_queue_add_unread(&m->log, type, broken);
 }
 
+int process_model_read_contexts(struct process_model *m, const struct capture *c)
+{
+	return process_contexts_read(c, m->names, &m->contexts);
+}
+
 int process_model_add_build_id(struct process_model *m, const char *path, const struct buildid *id)
 {
 	uint32_t path_id = string_table_find(m->names, path);
@@ -570,6 +575,7 @@ void process_model_free(struct process_model *m)
 	hash_index_done(&m->thread_index);
 	hash_index_done(&m->jit_index);
 	side_queue_done(&m->log);
+	process_contexts_done(&m->contexts);
 	free(m->mappings);
 	free(m->jits);
 	free(m->spaces);

@@ -32,6 +32,7 @@
 #include "analyze/base/string_table.h"
 #include "format/base/buildid.h"
 #include "format/perf/perfrec.h"
+#include "format/reader/capture.h"
 
 #define PROCESS_MODEL_NONE UINT32_MAX
 
@@ -60,6 +61,9 @@ void process_model_add_unread(struct process_model *m, uint32_t type, bool broke
  * path that have none.  Before sealing.  -EALREADY, -ENOMEM.
  */
 int process_model_add_build_id(struct process_model *m, const char *path, const struct buildid *id);
+
+/* Reads what processes published.  Before sealing.  -ENOMEM, -EOVERFLOW. */
+int process_model_read_contexts(struct process_model *m, const struct capture *c);
 
 /*
  * The names of the code that a process made are known: its executable mappings without a file
@@ -135,6 +139,9 @@ bool process_model_next_map(const struct process_model *m, uint32_t space, uint6
 bool process_model_has_maps(const struct process_model *m, uint32_t space);
 /* The path of a cgroup, in names; PROCESS_MODEL_NONE: not recorded. */
 uint32_t process_model_cgroup(const struct process_model *m, uint64_t id);
+
+/* The name of the service that a process published, in names; 0: none. */
+uint32_t process_model_context(const struct process_model *m, uint32_t pid, uint64_t time_ns);
 
 /* With which stacks of its places are hashed: one key for all tables that are joined. */
 const struct hash_key *process_model_hash_key(const struct process_model *m);

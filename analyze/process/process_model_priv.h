@@ -5,6 +5,7 @@
 
 #include "format/base/hash_index.h"
 #include "analyze/process/mappings.h"
+#include "analyze/process/process_contexts.h"
 #include "analyze/process/process_model.h"
 
 #define KERNEL_EPOCH 0
@@ -59,6 +60,7 @@ struct process_model {
 	struct mappings maps;
 	struct hash_index thread_index, jit_index;
 	struct hash_key key; /* of what is counted by its places */
+	struct process_contexts contexts;
 
 	struct mapping *mappings;
 	struct space *spaces;

@@ -11,9 +11,10 @@
 #include "format/base/vec.h"
 #include "format/contract/service_unit.h"
 
-enum field { FIELD_UNIT, FIELD_CONTAINER, FIELD_CGROUP, FIELD_COMM, FIELD_COUNT };
+enum field { FIELD_CONTEXT, FIELD_UNIT, FIELD_CONTAINER, FIELD_CGROUP, FIELD_COMM, FIELD_COUNT };
 
-static const char *const field_names[FIELD_COUNT] = { "unit", "container", "cgroup", "comm" };
+static const char *const field_names[FIELD_COUNT] = { "context", "unit", "container", "cgroup",
+						      "comm" };
 
 #define BLANKS       " \t\r"
 #define PATTERNS_MAX 8
@@ -60,8 +61,8 @@ static int read_rule(struct rule *rule, const char **what)
 	rule->service = strtok_r(rule->line, BLANKS, &save);
 	if (!rule->service)
 		return 0;
-	*what = "each word behind the service is unit:PATTERN, container:PATTERN, cgroup:PATTERN "
-		"or comm:PATTERN, at most eight";
+	*what = "each word behind the service is context:PATTERN, unit:PATTERN, container:PATTERN, "
+		"cgroup:PATTERN or comm:PATTERN, at most eight";
 	for (word = strtok_r(NULL, BLANKS, &save); word; word = strtok_r(NULL, BLANKS, &save))
 		if (!read_pattern(rule, word))
 			return -EBADMSG;
@@ -138,24 +139,27 @@ static void name_by_comm(const char *comm, char out[SERVICE_NAME_MAX])
 }
 
 void service_name(const struct service_rules *rules, const struct container_names *containers,
-		  const char *cgroup, const char *comm, char out[SERVICE_NAME_MAX])
+		  const struct service_facts *facts, char out[SERVICE_NAME_MAX])
 {
 	char container[CONTAINER_NAMES_TEXT_MAX] = "", unit[SERVICE_UNIT_MAX];
-	const char *const fields[FIELD_COUNT] = { unit, container, cgroup, comm };
+	const char *const fields[FIELD_COUNT] = { facts->context, unit, container, facts->cgroup,
+						  facts->comm };
 
-	if (*cgroup == '/')
-		container_names_text(containers, cgroup, container);
-	service_unit(cgroup, *container, unit);
+	if (*facts->cgroup == '/')
+		container_names_text(containers, facts->cgroup, container);
+	service_unit(facts->cgroup, *container, unit);
 	for (size_t i = 0; rules && i < rules->count; i++) {
 		if (!matches(&rules->list[i], fields))
 			continue;
 		strcpy(out, rules->list[i].service);
 		return;
 	}
-	if (*unit)
+	if (*facts->context)
+		snprintf(out, SERVICE_NAME_MAX, "%s", facts->context);
+	else if (*unit)
 		snprintf(out, SERVICE_NAME_MAX, "%.*s", (int)strlen(unit) - 8, unit);
 	else if (*container)
 		snprintf(out, SERVICE_NAME_MAX, "%s", container);
 	else
-		name_by_comm(comm, out);
+		name_by_comm(facts->comm, out);
 }

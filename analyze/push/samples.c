@@ -101,8 +101,13 @@ static int make_names(struct report *r, const struct group *g, struct push_row *
 	if (err)
 		return err;
 	row->container = string_table_text(r->names, container);
-	service_name(r->services, r->containers, string_table_text(r->names, (uint32_t)g->cgroup),
-		     g->comm & STACK_COUNTER_TID_GROUP ? "" : row->comm, service);
+	service_name(r->services, r->containers,
+		     &(struct service_facts){
+			     .context = string_table_text(r->names, g->context),
+			     .cgroup = string_table_text(r->names, (uint32_t)g->cgroup),
+			     .comm = g->comm & STACK_COUNTER_TID_GROUP ? "" : row->comm,
+		     },
+		     service);
 	return text_of(r, service, strlen(service), &row->service);
 }
 

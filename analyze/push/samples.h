@@ -7,7 +7,7 @@
 #include "analyze/report/report.h"
 
 /* The fields that the report has to distinguish. */
-#define PUSH_GROUPS (GROUP_COMM | GROUP_CGROUP | GROUP_TIME)
+#define PUSH_GROUPS (GROUP_SERVICE | GROUP_TIME)
 
 /*
  * r: made with PUSH_GROUPS and with_sources.  *out: push_samples_done(), before r.  -ENOMEM, -EOVERFLOW.

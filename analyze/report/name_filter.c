@@ -71,7 +71,7 @@ bool name_filter_has(const struct name_filter *p, enum name_filter_what what)
 unsigned name_filter_fields(const struct name_filter *p)
 {
 	if (name_filter_has(p, NAME_FILTER_SERVICE))
-		return GROUP_CGROUP | GROUP_COMM;
+		return GROUP_SERVICE;
 	return name_filter_has(p, NAME_FILTER_CGROUP) || name_filter_has(p, NAME_FILTER_CONTAINER)
 		       ? GROUP_CGROUP
 		       : 0;
@@ -149,16 +149,18 @@ bool name_filter_passes_service(const struct name_filter *p, const char *service
 static bool passes_group(const struct name_filter *p, const struct string_table *names,
 			 const struct container_names *containers, const struct group *g)
 {
-	const char *cgroup = string_table_text(names, (uint32_t)g->cgroup);
+	const struct service_facts facts = {
+		.context = string_table_text(names, g->context),
+		.cgroup = string_table_text(names, (uint32_t)g->cgroup),
+		.comm = g->comm & STACK_COUNTER_TID_GROUP ? "" : string_table_text(names, g->comm),
+	};
 	char service[SERVICE_NAME_MAX];
 
-	if (!name_filter_passes_cgroup(p, containers, cgroup))
+	if (!name_filter_passes_cgroup(p, containers, facts.cgroup))
 		return false;
 	if (!name_filter_has(p, NAME_FILTER_SERVICE))
 		return true;
-	service_name(p->services, containers, cgroup,
-		     g->comm & STACK_COUNTER_TID_GROUP ? "" : string_table_text(names, g->comm),
-		     service);
+	service_name(p->services, containers, &facts, service);
 	return name_filter_passes_service(p, service);
 }
 

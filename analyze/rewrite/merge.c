@@ -19,6 +19,7 @@
 #include "format/perf/build_id_feature.h"
 #include "format/base/cursor.h"
 #include "format/payload/cmdline_record.h"
+#include "format/payload/context_record.h"
 #include "format/text/json_writer.h"
 
 #define BOOT_SLACK_NS 120000000000ULL /* clocks are set while a machine runs */
@@ -236,7 +237,7 @@ static int check(struct merge *m, bool any_boot)
 static bool is_numbered(enum ebx_kind kind)
 {
 	return kind == EBX_FILE || kind == EBX_SYMTAB || kind == EBX_NOTE || kind == EBX_FACTS ||
-	       kind == EBX_ARGS || kind == EBX_CONTAINERS;
+	       kind == EBX_ARGS || kind == EBX_CONTAINERS || kind == EBX_CONTEXTS;
 }
 
 /* 1: an earlier part has a file of this name; 0: none has, and it is noted; -ENOMEM, -EOVERFLOW. */
@@ -269,23 +270,46 @@ static bool wants_object(void *ctx, const struct capture_object *o)
 	}
 }
 
-/* The state that a later capture found at its beginning holds since then. */
-static int put_args(struct merge *m, uint64_t number, const void *data, size_t size_bytes)
+static void date_args(uint8_t *data, size_t size_bytes, uint64_t since_ns)
 {
-	uint8_t *copy = malloc(size_bytes + 1);
-	struct cursor c = cursor_of(copy, size_bytes);
+	struct cursor c = cursor_of(data, size_bytes);
 	struct cmdline_record p;
+
+	while (cmdline_record_next(&c, &p) > 0)
+		if (!p.time_ns)
+			le64_store(data + (p.args - (const char *)data) -
+					   CMDLINE_RECORD_HEAD_BYTES + CMDLINE_RECORD_TIME_OFF,
+				   since_ns);
+}
+
+static void date_contexts(uint8_t *data, size_t size_bytes, uint64_t since_ns)
+{
+	struct cursor c = cursor_of(data, size_bytes);
+	struct context_record r;
+
+	while (context_record_next(&c, &r) > 0)
+		if (!r.since_ns)
+			le64_store(data + (r.message - data) - CONTEXT_RECORD_HEAD_BYTES +
+					   CONTEXT_RECORD_TIME_OFF,
+				   since_ns);
+}
+
+/* The state that a later capture found at its beginning holds since then. */
+static int put_state(struct merge *m, enum ebx_kind kind, uint64_t number, const void *data,
+		     size_t size_bytes)
+{
+	const uint64_t since_ns = m->parts[m->current].span.from_ns;
+	uint8_t *copy = malloc(size_bytes + 1);
 	int err;
 
 	if (!copy)
 		return -ENOMEM;
 	memcpy(copy, data, size_bytes);
-	while (m->current && cmdline_record_next(&c, &p) > 0)
-		if (!p.time_ns)
-			le64_store((uint8_t *)copy + (p.args - (const char *)copy) -
-					   CMDLINE_RECORD_HEAD_BYTES + CMDLINE_RECORD_TIME_OFF,
-				   m->parts[m->current].span.from_ns);
-	err = writer_object(m->rw.w, EBX_ARGS, number, copy, size_bytes);
+	if (m->current && kind == EBX_ARGS)
+		date_args(copy, size_bytes, since_ns);
+	else if (m->current)
+		date_contexts(copy, size_bytes, since_ns);
+	err = writer_object(m->rw.w, kind, number, copy, size_bytes);
 	free(copy);
 	return err;
 }
@@ -312,8 +336,8 @@ static int put_object(void *ctx, const struct capture_object *o, const void *dat
 		return noted < 0 ? noted : 0;
 	if (is_numbered(o->kind))
 		number += m->parts[m->current].object_base;
-	if (o->kind == EBX_ARGS)
-		return put_args(m, number, data, size_bytes);
+	if (o->kind == EBX_ARGS || o->kind == EBX_CONTEXTS)
+		return put_state(m, o->kind, number, data, size_bytes);
 	return writer_object(m->rw.w, o->kind, number, data, size_bytes);
 }
 

@@ -103,12 +103,15 @@ struct counting {
 static int put_group(const struct counting *k, const struct group *g, uint64_t sample_count)
 {
 	uint32_t cgroup = process_model_cgroup(k->model, g->cgroup);
+	const struct service_facts facts = {
+		.context = string_table_text(k->names, g->context),
+		.cgroup = cgroup == PROCESS_MODEL_NONE ? "" : string_table_text(k->names, cgroup),
+		.comm = g->comm & STACK_COUNTER_TID_GROUP ? ""
+							  : string_table_text(k->names, g->comm),
+	};
 	char name[SERVICE_NAME_MAX];
 
-	service_name(k->rules, k->containers,
-		     cgroup == PROCESS_MODEL_NONE ? "" : string_table_text(k->names, cgroup),
-		     g->comm & STACK_COUNTER_TID_GROUP ? "" : string_table_text(k->names, g->comm),
-		     name);
+	service_name(k->rules, k->containers, &facts, name);
 	return service_counts_put(k->to, name, sample_count);
 }
 
@@ -139,7 +142,7 @@ static int count_groups(const struct capture *c, const struct counting *k,
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	err = groups_new(GROUP_COMM | GROUP_CGROUP, 1, &query.groups);
+	err = groups_new(GROUP_SERVICE, 1, &query.groups);
 	if (!err)
 		err = load_samples(c, k->model, &query, &counted, &stats);
 	if (!err)

@@ -36,7 +36,7 @@ static const char *const kind_names[] = {
 	[EBX_FILE] = "file",     [EBX_SYMTAB] = "symtab",
 	[EBX_NOTE] = "note",     [EBX_FACTS] = "facts",
 	[EBX_ARGS] = "args",     [EBX_CONTAINERS] = "containers",
-	[EBX_BORDER] = "border",
+	[EBX_BORDER] = "border", [EBX_CONTEXTS] = "contexts",
 };
 
 const char *ebx_kind_name(unsigned kind)

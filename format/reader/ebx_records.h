@@ -111,6 +111,7 @@ enum ebx_kind {
 	EBX_ARGS = 10,       /* command lines of processes: format/payload/cmdline_record.h */
 	EBX_CONTAINERS = 11, /* names of containers: format/payload/container_record.h */
 	EBX_BORDER = 12,     /* of a slice: scheduler events and marks around it: FORMAT.md 5.6 */
+	EBX_CONTEXTS = 13,   /* process contexts: format/payload/context_record.h */
 };
 
 enum ebx_meta_object {

@@ -14,6 +14,7 @@
 
 #include "analyze/cmd/common/commands.h"
 #include "format/payload/cmdline_record.h"
+#include "format/payload/context_record.h"
 #include "format/payload/container_record.h"
 #include "format/payload/file_facts.h"
 #include "tests/fuzz/draw.h"
@@ -303,6 +304,25 @@ static void put_any(struct cursor *in, FILE *to)
 		putc(cursor_u8(in), to);
 }
 
+static void put_contexts(struct cursor *in, FILE *to)
+{
+	static const char *const names[] = { "a", "checkout", "/x/y", "unknown_service:x" };
+	uint8_t head[CONTEXT_RECORD_HEAD_BYTES], message[CONTEXT_RECORD_NAME_MAX + 64];
+
+	for (uint32_t count = draw_below(in, 6); count; count--) {
+		const char *name = DRAW_OF(in, names);
+		struct context_record r = { .pid = 1 + draw_below(in, 4),
+					    .since_ns = draw_below(in, 1u << 20) };
+
+		if (!draw_rarely(in, 4))
+			r.size_bytes = (uint32_t)context_record_message(name, strlen(name),
+									message);
+		context_record_encode(&r, head);
+		fwrite(head, 1, sizeof(head), to);
+		fwrite(message, 1, r.size_bytes, to);
+	}
+}
+
 static void add_object(struct made *m)
 {
 	static void (*const puts[])(struct cursor *, FILE *) = {
@@ -310,10 +330,10 @@ static void add_object(struct made *m)
 		[EBX_FILE] = put_file,     [EBX_SYMTAB] = put_symtab,
 		[EBX_NOTE] = put_meta,     [EBX_FACTS] = put_facts,
 		[EBX_ARGS] = put_args,     [EBX_CONTAINERS] = put_containers,
-		[EBX_BORDER] = put_border,
+		[EBX_BORDER] = put_border, [EBX_CONTEXTS] = put_contexts,
 	};
 	struct cursor *in = &m->t.in;
-	uint32_t form = 1 + draw_below(in, EBX_BORDER);
+	uint32_t form = 1 + draw_below(in, EBX_CONTEXTS);
 	uint32_t kind = draw_rarely(in, 16) ? 1 + draw_below(in, 16) : form;
 	uint64_t number = draw_rarely(in, 4) ? draw_number(in) : 1 + draw_below(in, 3);
 	FILE *to = fmemopen(m->object, sizeof(m->object), "w");

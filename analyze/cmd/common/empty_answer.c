@@ -219,9 +219,14 @@ static int group_text(struct all *a, enum kind k, const struct group *g, const c
 				      string_table_text(a->report.names, (uint32_t)g->cgroup),
 				      text);
 	if (k == KIND_NAMES + NAME_FILTER_SERVICE)
-		service_name(a->asked->services, a->report.containers,
-			     string_table_text(a->report.names, (uint32_t)g->cgroup), comm_of(a, g),
-			     text);
+		service_name(
+			a->asked->services, a->report.containers,
+			&(struct service_facts){
+				.context = string_table_text(a->report.names, g->context),
+				.cgroup = string_table_text(a->report.names, (uint32_t)g->cgroup),
+				.comm = comm_of(a, g),
+			},
+			text);
 	text[strcspn(text, "\n")] = '\0';
 	err = string_table_add(a->report.names, text, strlen(text), &number);
 	if (!err)
@@ -508,7 +513,7 @@ static int open_all(const struct capture *capture, const struct report_query *as
 		.attr = attr,
 		.filter = &window,
 		.off_cpu = asked->off_cpu,
-		.fields = GROUP_COMM | GROUP_PID | GROUP_TID | GROUP_CPU | GROUP_CGROUP,
+		.fields = GROUP_SERVICE | GROUP_PID | GROUP_TID | GROUP_CPU,
 		.thread_count = asked->thread_count,
 		.roots = asked->roots,
 		.with_inlined = asked->with_inlined,

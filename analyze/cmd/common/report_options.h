@@ -81,42 +81,42 @@ struct pick_options {
 		.idle = true, .kernel_threads = true, .names = NAME_OPTIONS_DEFAULTS \
 	}
 
-#define PICKOPTS(at)                                                                             \
-	OPTION(OPT_STRING, 'e', "event", "EVENT", (at) + offsetof(struct pick_options, event),   \
-	       "count the samples of this event (default: the first)"),                          \
-		OPTION(OPT_STRING, 0, "weight", "BY",                                            \
-		       (at) + offsetof(struct pick_options, weight),                             \
-		       "samples (the default), period, or time: nanoseconds"),                   \
-		TIMEOPTS((at) + offsetof(struct pick_options, when)),                            \
-		TASK_OPTIONS((at) + offsetof(struct pick_options, tasks)),                       \
-		OPTION(OPT_LIST, 'C', "cpu", "CPU,...",                                          \
-		       (at) + offsetof(struct pick_options, cpus), "only these CPUs, as 0-3,8"), \
-		GROUPOPTS((at) + offsetof(struct pick_options, groups)),                         \
-		OPTION(OPT_LIST, 0, "service", "REGEX",                                          \
-		       (at) + offsetof(struct pick_options, services),                           \
-		       "only services (systemd units, containers, comms) of such a name"),       \
-		OPTION(OPT_STRING, 0, "service-rules", "FILE",                                   \
-		       (at) + offsetof(struct pick_options, service_rules),                      \
-		       "rules that name services: lines 'SERVICE unit:PATTERN ...'"),            \
-		OPTION(OPT_LIST, 0, "dso", "REGEX", (at) + offsetof(struct pick_options, dsos),  \
-		       "only what was spent in files whose path matches"),                       \
-		OPTION(OPT_LIST, 'S', "symbol", "REGEX",                                         \
-		       (at) + offsetof(struct pick_options, symbols),                            \
-		       "only what was spent in functions whose name matches"),                   \
-		OPTION(OPT_LIST, 0, "parent", "REGEX",                                           \
-		       (at) + offsetof(struct pick_options, parents),                            \
-		       "only what was called, however far, by a function that matches"),         \
-		OPTION(OPT_FLAG, 0, "idle", NULL, (at) + offsetof(struct pick_options, idle),    \
-		       "count the idle task, too; --no-idle: leave it out"),                     \
-		OPTION(OPT_FLAG, 0, "kernel-threads", NULL,                                      \
-		       (at) + offsetof(struct pick_options, kernel_threads),                     \
-		       "count kernel threads, too; --no-kernel-threads: leave them out"),        \
-		OPTION(OPT_STRING, 0, "hide", "FRAMES",                                          \
-		       (at) + offsetof(struct pick_options, hide),                               \
-		       "leave out frames: interpreter, its own between those of the program"),   \
-		OPTION_WITHIN(OPT_UINT, 'j', "jobs", "N",                                        \
-			      (at) + offsetof(struct pick_options, jobs), 1, 64,                 \
-			      "count with N threads (default: as many as CPUs, at most 8)"),     \
+#define PICKOPTS(at)                                                                              \
+	OPTION(OPT_STRING, 'e', "event", "EVENT", (at) + offsetof(struct pick_options, event),    \
+	       "count the samples of this event (default: the first)"),                           \
+		OPTION(OPT_STRING, 0, "weight", "BY",                                             \
+		       (at) + offsetof(struct pick_options, weight),                              \
+		       "samples (the default), period, or time: nanoseconds"),                    \
+		TIMEOPTS((at) + offsetof(struct pick_options, when)),                             \
+		TASK_OPTIONS((at) + offsetof(struct pick_options, tasks)),                        \
+		OPTION(OPT_LIST, 'C', "cpu", "CPU,...",                                           \
+		       (at) + offsetof(struct pick_options, cpus), "only these CPUs, as 0-3,8"),  \
+		GROUPOPTS((at) + offsetof(struct pick_options, groups)),                          \
+		OPTION(OPT_LIST, 0, "service", "REGEX",                                           \
+		       (at) + offsetof(struct pick_options, services),                            \
+		       "only services (by context, systemd unit, container, comm) of such name"), \
+		OPTION(OPT_STRING, 0, "service-rules", "FILE",                                    \
+		       (at) + offsetof(struct pick_options, service_rules),                       \
+		       "rules that name services: lines 'SERVICE unit:PATTERN ...'"),             \
+		OPTION(OPT_LIST, 0, "dso", "REGEX", (at) + offsetof(struct pick_options, dsos),   \
+		       "only what was spent in files whose path matches"),                        \
+		OPTION(OPT_LIST, 'S', "symbol", "REGEX",                                          \
+		       (at) + offsetof(struct pick_options, symbols),                             \
+		       "only what was spent in functions whose name matches"),                    \
+		OPTION(OPT_LIST, 0, "parent", "REGEX",                                            \
+		       (at) + offsetof(struct pick_options, parents),                             \
+		       "only what was called, however far, by a function that matches"),          \
+		OPTION(OPT_FLAG, 0, "idle", NULL, (at) + offsetof(struct pick_options, idle),     \
+		       "count the idle task, too; --no-idle: leave it out"),                      \
+		OPTION(OPT_FLAG, 0, "kernel-threads", NULL,                                       \
+		       (at) + offsetof(struct pick_options, kernel_threads),                      \
+		       "count kernel threads, too; --no-kernel-threads: leave them out"),         \
+		OPTION(OPT_STRING, 0, "hide", "FRAMES",                                           \
+		       (at) + offsetof(struct pick_options, hide),                                \
+		       "leave out frames: interpreter, its own between those of the program"),    \
+		OPTION_WITHIN(OPT_UINT, 'j', "jobs", "N",                                         \
+			      (at) + offsetof(struct pick_options, jobs), 1, 64,                  \
+			      "count with N threads (default: as many as CPUs, at most 8)"),      \
 		NAMEOPTS((at) + offsetof(struct pick_options, names))
 
 /* The values of the options for one capture.  Embedded by the owner; pick_options_done(). */

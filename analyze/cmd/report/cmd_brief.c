@@ -307,7 +307,7 @@ static int read_waits(struct work *w)
 	w->has_waits = true;
 	query.off_cpu = query.wakers = query.wait_rows = true;
 	query.sum_groups = false;
-	query.fields = GROUP_COMM | (query.fields & GROUP_CGROUP);
+	query.fields = GROUP_COMM | (query.fields & GROUP_SERVICE);
 	err = report_make(&w->waits, &query);
 	if (err == -ENODATA) {
 		w->b.has_switches = cmd_has_recorded_switches(w->r->capture);

@@ -133,7 +133,7 @@ int cmd_summary_waits(struct text_table *v, const struct report *first,
 	query.no_quality = true;
 	query.keep_model = false;
 	query.times = times;
-	query.fields = GROUP_COMM | (query.fields & GROUP_CGROUP);
+	query.fields = GROUP_COMM | (query.fields & GROUP_SERVICE);
 	err = report_make(&r, &query);
 	text_table_begin(v, "waits", style->json ? all : shown, style->json ? 4 : 5);
 	if (!err)

@@ -148,13 +148,15 @@ static int comm_text(struct string_table *names, uint32_t comm, uint32_t *out)
 
 static int service_text(const struct row_keys_source *from, const struct group *g, uint32_t *out)
 {
+	const struct service_facts facts = {
+		.context = string_table_text(from->names, g->context),
+		.cgroup = string_table_text(from->names, (uint32_t)g->cgroup),
+		.comm = g->comm & STACK_COUNTER_TID_GROUP ? ""
+							  : string_table_text(from->names, g->comm),
+	};
 	char text[SERVICE_NAME_MAX];
 
-	service_name(from->services, from->containers,
-		     string_table_text(from->names, (uint32_t)g->cgroup),
-		     g->comm & STACK_COUNTER_TID_GROUP ? ""
-						       : string_table_text(from->names, g->comm),
-		     text);
+	service_name(from->services, from->containers, &facts, text);
 	return string_table_add(from->names, text, strlen(text), out);
 }
 

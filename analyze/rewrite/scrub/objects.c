@@ -7,6 +7,7 @@
 
 #include "analyze/rewrite/scrub/scrub_priv.h"
 #include "format/payload/container_record.h"
+#include "format/payload/context_record.h"
 #include "format/base/cursor.h"
 #include "format/payload/file_facts.h"
 #include "format/perf/jitdump.h"
@@ -460,6 +461,44 @@ static void edit_containers(struct scrub *s, uint8_t *data, size_t *size_bytes)
 	cut(s, complete_bytes, size_bytes);
 }
 
+static void hide_service(struct scrub *s, char *name, size_t name_bytes)
+{
+	if (s->opts.wanted[PSEUDONYM_CONTAINER])
+		edit_container_name(s, name, name_bytes);
+	else
+		scrub_text(s, SCRUB_TEXT_FREE, SCRUB_LEFT_CONTAINER, name, name_bytes);
+	scrub_note_left(s, SCRUB_LEFT_CONTAINER, name, name_bytes);
+}
+
+/* The names of services stay, and nothing else that processes published.  *size_bytes gets less. */
+static void edit_contexts(struct scrub *s, uint8_t *data, size_t *size_bytes)
+{
+	struct cursor c = cursor_of(data, *size_bytes);
+	size_t used = 0, complete_bytes = 0, name_bytes;
+	struct context_record r;
+	const char *name;
+
+	while (context_record_next(&c, &r) > 0) {
+		bool has = context_record_service(r.message, r.size_bytes, &name, &name_bytes);
+
+		complete_bytes = c.off_bytes;
+		if (has)
+			hide_service(s, (char *)data + ((const uint8_t *)name - data), name_bytes);
+		if (s->learning)
+			continue;
+		r.size_bytes = has ? (uint32_t)context_record_message(
+					     name, name_bytes,
+					     data + used + CONTEXT_RECORD_HEAD_BYTES)
+				   : 0;
+		context_record_encode(&r, data + used);
+		used += CONTEXT_RECORD_HEAD_BYTES + r.size_bytes;
+	}
+	if (s->learning)
+		return;
+	s->stats.dropped_count += complete_bytes != *size_bytes;
+	*size_bytes = used;
+}
+
 static void scrub_args(struct scrub *s, char *args, size_t size_bytes)
 {
 	size_t bytes;
@@ -538,6 +577,9 @@ bool scrub_object(void *ctx, const struct capture_object *o, uint8_t *data, size
 		break;
 	case EBX_CONTAINERS:
 		edit_containers(s, data, size_bytes);
+		break;
+	case EBX_CONTEXTS:
+		edit_contexts(s, data, size_bytes);
 		break;
 	case EBX_ARGS:
 		return edit_args(s, data, size_bytes); /* no unknown kind: not among the dropped */

@@ -100,6 +100,36 @@ day='--since 2023-11-14 --until 2023-11-15'
 	contains "$output" "cannot read 'rules': line 2: a rule is SERVICE FIELD:PATTERN..."
 }
 
+@test "the name that a process publishes holds from its time on, in captures, merged, sliced and scrubbed" {
+	{
+		story 100 web / {1..9}
+		printf '3500000000 context 100 checkout\n6500000000 context 100 cart\n8500000000 context 100\n'
+	} | gen_story spool/1.data
+	{
+		story 100 web / 11 12
+		story 200 db / 11 12
+		printf '0 context 100 checkout\n'
+	} | gen_story spool/2.data
+	# shellcheck disable=SC2086 # words
+	same $'checkout 5\nweb 4\ncart 2\ndb 2' "$(ebprec query --services --json $day 2>err | jq -r '.services[] | "\(.service) \(.samples)"')"
+	# shellcheck disable=SC2086
+	same 5 "$(ebprec query -q --folded --service checkout $day 2>err | weight)"
+	ebprec spool check -q
+	# shellcheck disable=SC2086
+	same 5 "$(ebprec query -q --folded --service checkout $day 2>err | weight)"
+	ebprec merge -q -o all.data spool/?.data
+	for service in checkout:5 web:4 cart:2 db:2; do
+		same "${service#*:}" "$(ebprec report -q --folded --service "${service%:*}" all.data | weight)"
+	done
+	same 2 "$(ebprec report -q --folded --service checkout --time 5,8 all.data | weight)"
+	ebprec slice -q -o part.data --time 5,8 all.data
+	same 2 "$(ebprec report -q --folded --service checkout part.data | weight)"
+	ebprec scrub -q -o scrubbed.data --check checkout --check cart all.data
+	same "5 4 2 2" "$(ebprec query --services --json -i scrubbed.data | jq -r '.services[].samples' | xargs)"
+	printf 'shop context:c*\nfront comm:web\n' >rules
+	same $'shop 7\nfront 4\ndb 2' "$(ebprec query --services --service-rules rules --json -i all.data | jq -r '.services[] | "\(.service) \(.samples)"')"
+}
+
 @test "each form of an answer is that of the captures joined" {
 	perl "$TEST_LIB/gen/random_waits.pl" 7 | gen_story spool/1.data
 	{ story 100 web / 61 62 63; echo '64000000000 lost 1'; } | gen_story spool/2.data

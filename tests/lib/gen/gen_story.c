@@ -42,6 +42,7 @@
 
 #include "format/perf/perfrec.h"
 #include "format/payload/cmdline_record.h"
+#include "format/payload/context_record.h"
 #include "format/payload/switch_fields.h"
 #include "format/perf/trace_data.h"
 #include "tests/lib/gen/records.h"
@@ -91,7 +92,7 @@ static const struct trace_data_event sched_events[SCHED_ATTRS] = {
 struct story {
 	struct writer *w;
 	uint8_t rec[REC_MAX];
-	uint64_t args_count;
+	uint64_t args_count, context_count;
 	char *kallsyms; /* with the object's head in front */
 	size_t kallsyms_bytes;
 	FILE *kallsyms_to;
@@ -428,6 +429,23 @@ static int put_args(struct story *s, uint64_t time_ns, char *rest)
 	return writer_object(s->w, EBX_ARGS, ++s->args_count, (uint8_t *)texts, used);
 }
 
+/* A service's name, or none: from then on the process has no context. */
+static int put_context(struct story *s, uint64_t time_ns, char *rest)
+{
+	struct context_record r = { .pid = (uint32_t)number(&rest), .since_ns = time_ns };
+	uint8_t bytes[CONTEXT_RECORD_HEAD_BYTES + CONTEXT_RECORD_NAME_MAX + 64];
+	const char *name = word(&rest);
+
+	if (name && strlen(name) > CONTEXT_RECORD_NAME_MAX)
+		return -EINVAL;
+	if (name)
+		r.size_bytes = (uint32_t)context_record_message(name, strlen(name),
+								bytes + CONTEXT_RECORD_HEAD_BYTES);
+	context_record_encode(&r, bytes);
+	return writer_object(s->w, EBX_CONTEXTS, ++s->context_count, bytes,
+			     CONTEXT_RECORD_HEAD_BYTES + r.size_bytes);
+}
+
 static int put_cgroup(struct story *s, char *rest)
 {
 	uint64_t id = number(&rest);
@@ -466,6 +484,8 @@ static int put(struct story *s, char *line)
 		return put_comm(s, *verb == 'e', time_ns, line);
 	if (!strcmp(verb, "args"))
 		return put_args(s, time_ns, line);
+	if (!strcmp(verb, "context"))
+		return put_context(s, time_ns, line);
 	if (!strcmp(verb, "map"))
 		return put_map(s, time_ns, line);
 	if (!strcmp(verb, "kmap"))

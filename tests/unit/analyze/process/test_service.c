@@ -16,7 +16,8 @@ static void assert_service(const struct service_rules *rules, const char *cgroup
 {
 	char got[SERVICE_NAME_MAX];
 
-	service_name(rules, NULL, cgroup, comm, got);
+	service_name(rules, NULL,
+		     &(struct service_facts){ .context = "", .cgroup = cgroup, .comm = comm }, got);
 	assert_string_equal(got, want);
 }
 
@@ -73,6 +74,29 @@ static void first_rule_that_matches_decides(void **state)
 	service_rules_free(rules);
 }
 
+static void name_that_the_process_published_is_before_all_but_rules(void **state)
+{
+	struct service_facts facts = { .context = "checkout",
+				       .cgroup = "/system.slice/nginx.service",
+				       .comm = "worker" };
+	struct service_rules *rules;
+	char got[SERVICE_NAME_MAX];
+
+	(void)state;
+	service_name(NULL, NULL, &facts, got);
+	assert_string_equal(got, "checkout");
+	assert_int_equal(service_rules_new("shop context:check* unit:nginx.service\n"
+					   "none context: unit:nginx.service\n",
+					   &rules, NULL),
+			 0);
+	service_name(rules, NULL, &facts, got);
+	assert_string_equal(got, "shop");
+	facts.context = "";
+	service_name(rules, NULL, &facts, got);
+	assert_string_equal(got, "none");
+	service_rules_free(rules);
+}
+
 static void rule_that_is_none_is_refused_with_its_line(void **state)
 {
 	static const char *const bad[] = { "a unit:x\nlonely", "a unit:x\nb thread:y",
@@ -98,10 +122,12 @@ static void long_names_are_cut(void **state)
 	(void)state;
 	memset(path + 1, 'a', 1900);
 	strcpy(path + 1901, ".service");
-	service_name(NULL, NULL, path, "comm", got);
+	service_name(NULL, NULL,
+		     &(struct service_facts){ .context = "", .cgroup = path, .comm = "comm" }, got);
 	assert_true(strlen(got) < SERVICE_NAME_MAX && *got);
 	memset(path, 'b', 1900);
-	service_name(NULL, NULL, "/", path, got);
+	service_name(NULL, NULL,
+		     &(struct service_facts){ .context = "", .cgroup = "/", .comm = path }, got);
 	assert_int_equal(strlen(got), SERVICE_NAME_MAX - 1);
 }
 
@@ -110,6 +136,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(unit_container_or_comm_names_the_service),
 		cmocka_unit_test(first_rule_that_matches_decides),
+		cmocka_unit_test(name_that_the_process_published_is_before_all_but_rules),
 		cmocka_unit_test(rule_that_is_none_is_refused_with_its_line),
 		cmocka_unit_test(long_names_are_cut),
 	};

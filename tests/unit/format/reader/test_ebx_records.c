@@ -303,7 +303,7 @@ static void names_are_there_for_all_and_unknown_for_the_rest(void **state)
 		assert_string_not_equal(ebx_stream_name(i), "unknown");
 	assert_string_equal(ebx_stream_name(0), "unknown");
 	assert_string_equal(ebx_stream_name(EBX_STREAM_END), "unknown");
-	for (unsigned i = EBX_META; i <= EBX_CONTAINERS; i++)
+	for (unsigned i = EBX_META; i <= EBX_CONTEXTS; i++)
 		assert_int_equal(!strcmp(ebx_kind_name(i), "unknown"),
 				 i > EBX_SYMTAB && i < EBX_NOTE);
 	assert_string_equal(ebx_kind_name(0), "unknown");

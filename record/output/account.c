@@ -43,6 +43,7 @@ const struct account_field account_fields[] = {
 	{ "lost.side_bytes", AT(side_skipped_bytes), 0, ADDS, 0 },
 	{ "lost.command_lines", LOST(EXEC), 0, LOSS, 0 },
 	{ "lost.command_lines", AT(args_missing_count), 0, 0, 0 },
+	{ "lost.process_contexts", AT(contexts_refused_count), 0, 0, 0 },
 	{ "lost.code_names", LOST(CODE), 0, LOSS, 0 },
 	{ "lost.code_names", AT(code_refused_count), 0, 0, 0 },
 	{ "lost.code_places", AT(code_placeless_count), 0, 0, 0 },

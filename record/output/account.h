@@ -59,6 +59,7 @@ struct account {
 	uint64_t jvm_asked_count, jvm_failed_count;
 	/* Command lines: recorded, not to be had any more, longer than what is retained. */
 	uint64_t args_count, args_missing_count, args_cut_count;
+	uint64_t contexts_refused_count;   /* of processes: published, and not recorded */
 	uint64_t containers_missing_count; /* whose names were not looked for */
 	uint64_t layers_missing_count;     /* mounts whose layers were not looked for */
 	uint64_t code_refused_count;       /* names of interpreted code without space, or broken */

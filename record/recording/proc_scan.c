@@ -94,6 +94,7 @@ struct proc_scan_job {
 	uint64_t since_ns; /* it is as of then; 0: as of when it was read */
 	struct outbuf maps;
 	struct cmdline_log_texts texts;
+	struct outbuf context;
 };
 
 static void job_free(struct io_job *base)
@@ -103,6 +104,7 @@ static void job_free(struct io_job *base)
 	close(j->dir_fd);
 	outbuf_done(&j->maps);
 	cmdline_log_texts_done(&j->texts);
+	outbuf_done(&j->context);
 	free(j);
 }
 
@@ -115,6 +117,8 @@ static void job_work(struct io_job *base)
 		cmdline_log_read(j->dir_fd, &j->texts);
 	if (slurp_some(j->dir_fd, "maps", PROC_MAPS_TEXT_MAX, &j->maps) || !outbuf_ok(&j->maps))
 		outbuf_clear(&j->maps); /* gone, or no process has as many */
+	if (!j->maps_only && j->scan->contexts->wanted && j->maps.size_bytes)
+		context_log_read(j->dir_fd, (const char *)j->maps.data, &j->context);
 }
 
 static void forget_job(struct proc_scan_job *j)
@@ -197,6 +201,9 @@ static void job_done(struct io_job *base)
 			process_maps_anew(s->unwmaps, j->pid);
 		else if (!j->maps_only)
 			err = cmdline_log_take(s->args, j->pid, j->since_ns, &j->texts);
+		if (!err && !j->maps_only)
+			err = context_watch_saw(s->contexts, j->pid, time_of(j), j->as_of_ns,
+						&j->context);
 		if (!err)
 			err = emit_maps(j, time_of(j));
 	}

@@ -16,6 +16,7 @@
 #define EBPREC_RECORD_RECORDING_PROC_SCAN_H
 
 #include "record/process/cmdline_log.h"
+#include "record/process/context_watch.h"
 #include "record/process/file/mapped_files.h"
 #include "record/output/sink.h"
 #include "record/process/jit_symbols.h"
@@ -37,6 +38,7 @@ struct proc_scan {
 	struct jit_symbols *jitfiles;
 	struct jvm_maps *jvms;
 	struct cmdline_log *args;
+	struct context_watch *contexts;
 	struct hugepage_text *moved;
 	struct targets *targets;
 	const struct pid_namespace *pidns;

@@ -71,6 +71,7 @@ void recording_count(struct recording *r)
 		r->emit.account.args_cut_count = r->args.cut_count;
 	}
 	r->emit.account.args_missing_count = r->args.missing_count;
+	r->emit.account.contexts_refused_count = r->contexts.log.refused_count;
 	r->emit.account.failed_part_count = notes_harmed(&r->notes);
 	r->emit.account.containers_missing_count = r->containers.missed_count +
 						   r->containers.unanswered_count;
@@ -251,6 +252,7 @@ static void release(struct recording *r)
 	elf_reader_free(r->jit_reader);
 	elf_reader_free(r->store_reader);
 	cmdline_log_done(&r->args);
+	context_watch_done(&r->contexts);
 	runtimes_free(r->runtimes);
 	interpreter_files_done(&r->interpreters);
 	cgroup_age_done(&r->cgroups);

@@ -117,6 +117,8 @@ static int finish(struct recording *r, struct rotated_file *s, const char *reaso
 
 	if (!err && !failed)
 		err = cmdline_log_copy(&r->args, s->writer);
+	if (!err && !failed)
+		err = context_log_copy(&r->contexts.log, s->writer);
 	if (!err && !failed && r->runtimes)
 		err = runtimes_copy(r->runtimes, s->writer);
 	return err ? err : rotated_file_finish(s, &end, done);
@@ -242,6 +244,7 @@ int recording_keep(struct recording *r)
 		return err;
 	from_ns = r->opts->ring ? backlog_dropped_ns(r->window) : r->segment_ns;
 	cmdline_log_drop(&r->args, from_ns);
+	context_log_drop(&r->contexts.log, from_ns);
 	prune_facts(r, from_ns, now_ns);
 	if (cgroup_age_begin(&r->cgroups, backlog_cgroup_count(r->window),
 			     backlog_from_ns(r->window), now_ns))

@@ -257,6 +257,8 @@ static int on_record(void *arg, struct perf_event_header *h, uint64_t time_ns)
 	}
 	if (!err)
 		err = cmdline_log_record(&r->args, h, time_ns, !r->exec_seen);
+	if (!err)
+		err = context_watch_record(&r->contexts, h, time_ns);
 	if (err)
 		return err;
 	r->rescan |= h->type == PERF_RECORD_LOST;
@@ -298,6 +300,7 @@ static int tick(struct recording *r)
 	if (clock_is_due(&r->cpus_asked_ns, now_ns, PASS_NS))
 		recording_look_at_cpus(r, false);
 	jvm_maps_pass(&r->jvms, now_ns);
+	err = context_watch_look(&r->contexts, now_ns);
 	for (size_t i = 0; i < INSTRUMENT_COUNT && !err; i++) {
 		if (r->running[i] && recording_instruments[i]->tick)
 			err = recording_instrument_result(
@@ -425,6 +428,8 @@ int recording_flush(struct recording *r)
 		err = container_watch_flush(&r->containers);
 	if (!err)
 		err = cmdline_log_flush(&r->args);
+	if (!err)
+		err = context_log_flush(&r->contexts.log);
 	if (!err && r->runtimes && !r->window)
 		err = runtimes_flush(r->runtimes, r->writer, r->end_reason != NULL);
 	recording_look_at_cpus(r, true);

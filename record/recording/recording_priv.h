@@ -12,6 +12,7 @@
 #include "record/process/container/container_watch.h"
 #include "record/process/container/service_budgets.h"
 #include "record/process/cmdline_log.h"
+#include "record/process/context_watch.h"
 #include "record/kernel/bpf_programs.h"
 #include "record/recording/control_socket.h"
 #include "record/output/cpu_gaps.h"
@@ -84,6 +85,7 @@ struct recording {
 	struct hugepage_text moved;
 	struct cgroup_age cgroups; /* of the window's state */
 	struct cmdline_log args;
+	struct context_watch contexts;
 	struct proc_scan scan;
 	bool exec_seen; /* by a BPF program, not by its COMM record */
 	struct machine_info host;

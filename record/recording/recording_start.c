@@ -213,6 +213,8 @@ static int open_writer(struct recording *r)
 	r->jvms.notes = &r->notes;
 	r->args.writer = r->writer;
 	r->args.in_window = r->window;
+	r->contexts.log.writer = r->writer;
+	r->contexts.log.in_window = r->window;
 	return err;
 }
 
@@ -301,6 +303,7 @@ static int write_state(struct recording *r)
 		.jitfiles = &r->jitfiles,
 		.jvms = &r->jvms,
 		.args = &r->args,
+		.contexts = &r->contexts,
 		.moved = &r->moved,
 		.targets = &r->targets,
 		.pidns = &r->pidns,
@@ -408,6 +411,8 @@ int recording_start(struct recording *r)
 	r->args.wanted = r->opts->command_lines;
 	r->args.environment = r->opts->environment;
 	r->args.io = r->io;
+	r->contexts.wanted = r->opts->command_lines;
+	r->contexts.io = r->io;
 	if (!err)
 		err = recording_set_up(r);
 	if (err)

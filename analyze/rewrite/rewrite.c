@@ -162,7 +162,7 @@ static void edit_border(const struct rewrite *rw, uint8_t *data, size_t *size_by
 	const struct rewrite_edit *edit = rw->opts->edit;
 	const struct slice_border border = { .data = data, .size_bytes = *size_bytes };
 	const struct perf_event_header *header;
-	size_t at = 0, bytes, used = SLICE_BORDER_HEAD_BYTES;
+	size_t at = 0, bytes, used = BORDER_HEAD_BYTES;
 	struct event_of events = event_of_capture(rw->c);
 	const struct capture_attr *attr;
 	uint8_t *record;

@@ -335,7 +335,7 @@ static int copy_chosen(const struct capture *c, struct border *b, struct buf *ou
 
 /* The events in order, from the capture that is sliced. */
 static int find_events(const struct capture *c, struct string_table *names, bool all,
-		       struct border *b, struct slice_border *head)
+		       struct border *b, struct border_head *head)
 {
 	const struct sched_order_facts *facts;
 	struct sched_order *order = NULL;
@@ -368,7 +368,7 @@ static void border_done(struct border *b)
 
 int sched_border_make(const struct capture *c, const struct time_span *span, struct buf *out)
 {
-	struct slice_border head = { .part = *span };
+	struct border_head head = { .from_ns = span->from_ns, .to_ns = span->to_ns };
 	struct border b = { .span = *span };
 	struct string_table *names;
 	int err = string_table_new(&names);

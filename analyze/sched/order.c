@@ -401,24 +401,25 @@ static void begin_with_recording(struct sched_order *f)
 		f->facts.start_ns = began_ns;
 }
 
-/* A slice has events of its source around it. */
+/* A slice has events of its source around it, a file of several those before it. */
 static int open_border(struct sched_order *f)
 {
+	const struct border_head *head = &f->border.head;
 	int err = slice_border_load(f->c, &f->border);
 
 	f->facts.complete = TIME_SPAN_ALL;
 	if (err)
 		return err == -ENOENT ? 0 : err;
 	f->has_border = true;
-	f->facts.complete = f->border.part;
-	if (!f->border.start_ns)
+	f->facts.complete = (struct time_span){ head->from_ns, head->to_ns };
+	if (!head->start_ns)
 		return 0;
 	f->facts.has_switches = true;
-	if (!f->facts.start_ns || f->border.start_ns < f->facts.start_ns)
-		f->facts.start_ns = f->border.start_ns;
-	if (f->border.end_ns > f->facts.end_ns)
-		f->facts.end_ns = f->border.end_ns;
-	f->facts.has_wakeups |= f->border.has_wakeups;
+	if (!f->facts.start_ns || head->start_ns < f->facts.start_ns)
+		f->facts.start_ns = head->start_ns;
+	if (head->end_ns > f->facts.end_ns)
+		f->facts.end_ns = head->end_ns;
+	f->facts.has_wakeups |= head->has_wakeups;
 	return 0;
 }
 

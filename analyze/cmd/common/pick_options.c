@@ -358,11 +358,12 @@ static int limit_to_slice(const char *path, const struct capture *c, struct time
 	if (err)
 		return err == -ENOENT ? 0
 				      : message_error("cannot read '%s': %s", path, strerror(-err));
-	if (span->from_ns <= border.part.to_ns && span->to_ns >= border.part.from_ns) {
-		if (span->from_ns < border.part.from_ns)
-			span->from_ns = border.part.from_ns;
-		if (span->to_ns > border.part.to_ns)
-			span->to_ns = border.part.to_ns;
+	if (!border.head.is_file && span->from_ns <= border.head.to_ns &&
+	    span->to_ns >= border.head.from_ns) {
+		if (span->from_ns < border.head.from_ns)
+			span->from_ns = border.head.from_ns;
+		if (span->to_ns > border.head.to_ns)
+			span->to_ns = border.head.to_ns;
 	}
 	slice_border_done(&border);
 	return 0;

@@ -79,7 +79,7 @@ layers() {
 	record/events/tracepoint: format/base format/os format/perf
 	record/events: format/base format/os format/perf format/payload format/writer bpf record/base record/privsep
 	record/output: format/base format/text format/os format/unwind format/perf format/payload format/writer bpf record/base record/events
-	record/output/snapshot: format/base format/text format/perf format/writer record/base record/events record/output
+	record/output/snapshot: format/base format/text format/perf format/payload format/writer record/base record/events record/output
 	record/process/proc: format/base format/os
 	record/process/file: format/base format/os format/perf format/payload format/writer record/base record/privsep/elf record/privsep record/events record/process/proc
 	record/process/container: format/base format/os format/contract format/payload format/writer bpf record/base record/privsep record/output record/process/proc

@@ -12,6 +12,7 @@
 #include "analyze/input/build_ids.h"
 #include "analyze/rewrite/merge_head.h"
 #include "analyze/input/capture_meta.h"
+#include "analyze/input/slice_border.h"
 #include "analyze/rewrite/rewrite_priv.h"
 #include "analyze/base/string_table.h"
 #include "format/base/outbuf.h"
@@ -90,7 +91,7 @@ static void find_switches(const struct capture *c, struct part *p)
 {
 	size_t count;
 	const struct capture_block *f = capture_blocks(c, &count);
-	struct time_span span = { UINT64_MAX, 0 };
+	struct time_span span = { UINT64_MAX, 0 }, file;
 	uint64_t began_ns = capture_meta_began_ns(c), end_ns = capture_meta_end_ns(c);
 
 	if (!capture_is_divisible(c)) {
@@ -113,6 +114,9 @@ static void find_switches(const struct capture *c, struct part *p)
 		span.from_ns = began_ns; /* threads slept until its first switch */
 	if (end_ns > span.from_ns)
 		span.to_ns = end_ns; /* what came behind it is only a part of what there was */
+	/* One of several files begins where the one before ends, and has what came late of that. */
+	if (capture_meta_segment(c, &file) && file.from_ns < span.to_ns)
+		span.from_ns = file.from_ns;
 	p->switches = span;
 }
 
@@ -254,6 +258,16 @@ static int note_file(struct merge *m, const uint8_t *name, size_t size_bytes)
 	return err ? err : m->file_parts[id] < m->current;
 }
 
+/* The waits that are under way when the first of these files begins did so in one that is not here. */
+static bool begins_as_file(const struct capture *c)
+{
+	struct slice_border border;
+	bool is_file = !slice_border_load(c, &border) && border.head.is_file;
+
+	slice_border_done(&border);
+	return is_file;
+}
+
 static bool wants_object(void *ctx, const struct capture_object *o)
 {
 	const struct merge *m = ctx;
@@ -263,8 +277,8 @@ static bool wants_object(void *ctx, const struct capture_object *o)
 		return o->object == EBX_META_START && !m->current;
 	case EBX_MOUNTS:
 		return true;
-	case EBX_BORDER: /* what is merged is no slice */
-		return false;
+	case EBX_BORDER: /* what is merged is no slice, but it may begin as one file of several does */
+		return !m->current && begins_as_file(m->parts[0].c);
 	default:
 		return is_numbered(o->kind) || !m->current;
 	}
@@ -417,7 +431,10 @@ static int add_build_id(void *ctx, const struct buildid *id, const char *path)
 
 /* ---- merging ---- */
 
-/* The times that earlier captures of all processes have; how many there are. */
+/*
+ * The times that earlier captures of all processes have; how many there are.  One that ended when this one began has none
+ * of its events: the next file of a recording has those that came late.
+ */
 static size_t known_before(const struct merge *m, size_t part, struct time_span *known)
 {
 	size_t count = 0;
@@ -426,7 +443,9 @@ static size_t known_before(const struct merge *m, size_t part, struct time_span 
 		for (size_t k = 0; k < m->parts[i].part_count; k++) {
 			const struct capture_meta_part *p = &m->parts[i].parts[k];
 
-			if (p->system_wide)
+			if (p->system_wide &&
+			    (!p->switches.to_ns ||
+			     p->switches.to_ns > recorded(&m->parts[part])->from_ns))
 				known[count++] = p->switches.to_ns ? p->switches : p->records;
 		}
 	}

@@ -138,6 +138,59 @@ static int open_writer(struct rewrite *rw, int fd)
 	return err;
 }
 
+/* ---- joined captures ---- */
+
+static void patch_id(struct rewrite *rw, uint8_t *at)
+{
+	const struct capture_attr *of = capture_attr_by_id(rw->c, le64_load(at));
+	size_t count;
+
+	if (of)
+		le64_store(at, rw->join->new_ids[of - capture_attrs(rw->c, &count)]);
+}
+
+/* A joined capture has its events under other ids, and its state of the start gets a time. */
+static void adopt(struct rewrite *rw, struct perf_event_header *copy,
+		  const struct capture_attr *attr, uint64_t *time_ns)
+{
+	uint64_t type = attr->attr.sample_type;
+	size_t tail_bytes = perfrec_tail_bytes(&attr->attr), size = copy->size;
+	uint8_t *rec = (uint8_t *)copy, *tail = rec + size - tail_bytes;
+
+	if (copy->type == PERF_RECORD_SAMPLE) {
+		if (type & PERF_SAMPLE_IDENTIFIER && size >= sizeof(*copy) + 8)
+			patch_id(rw, rec + sizeof(*copy));
+		return;
+	}
+	if (copy->type == PERF_RECORD_LOST && size >= sizeof(*copy) + 16 + tail_bytes)
+		patch_id(rw, rec + sizeof(*copy));
+	if (size < sizeof(*copy) + tail_bytes || tail_bytes < 8)
+		return;
+	if (type & PERF_SAMPLE_IDENTIFIER)
+		patch_id(rw, rec + size - 8);
+	if (type & PERF_SAMPLE_TIME && !*time_ns && rw->join->start_ns) {
+		*time_ns = rw->join->start_ns;
+		le64_store(tail + (type & PERF_SAMPLE_TID ? 8 : 0), *time_ns);
+	}
+}
+
+/* Those of a border, which stays where the first of several files has it. */
+static void adopt_border(struct rewrite *rw, uint8_t *data, size_t size_bytes)
+{
+	const struct slice_border border = { .data = data, .size_bytes = size_bytes };
+	struct event_of events = event_of_capture(rw->c);
+	const struct perf_event_header *header;
+	const struct capture_attr *attr;
+	uint64_t time_ns = 1; /* they have theirs */
+	size_t at = 0;
+
+	while ((header = slice_border_next(&border, &at))) {
+		attr = event_of_find(&events, header);
+		if (attr)
+			adopt(rw, (void *)(data + at - header->size), attr, &time_ns);
+	}
+}
+
 /* ---- private objects ---- */
 
 static bool is_retained(const struct rewrite *rw, const struct capture_object *o)
@@ -185,6 +238,8 @@ static int put_object(struct rewrite *rw, const struct capture_object *o, uint8_
 {
 	const struct rewrite_edit *edit = rw->opts->edit;
 
+	if (rw->join && o->kind == EBX_BORDER)
+		adopt_border(rw, data, size_bytes);
 	if (rw->join)
 		return rw->join->object(rw->join->ctx, o, data, size_bytes);
 	if (edit && o->kind == EBX_BORDER)
@@ -285,40 +340,6 @@ static bool has_flag_without_build_id(const struct record *r, const struct perf_
 	       r->header->misc & PERF_RECORD_MISC_MMAP_BUILD_ID &&
 	       !perfrec_side(r->header, r->header->size, attr, &side, NULL) &&
 	       !side.mmap.id.build_id.size_bytes;
-}
-
-static void patch_id(struct rewrite *rw, uint8_t *at)
-{
-	const struct capture_attr *of = capture_attr_by_id(rw->c, le64_load(at));
-	size_t count;
-
-	if (of)
-		le64_store(at, rw->join->new_ids[of - capture_attrs(rw->c, &count)]);
-}
-
-/* A joined capture has its events under other ids, and its state of the start gets a time. */
-static void adopt(struct rewrite *rw, struct perf_event_header *copy,
-		  const struct capture_attr *attr, uint64_t *time_ns)
-{
-	uint64_t type = attr->attr.sample_type;
-	size_t tail_bytes = perfrec_tail_bytes(&attr->attr), size = copy->size;
-	uint8_t *rec = (uint8_t *)copy, *tail = rec + size - tail_bytes;
-
-	if (copy->type == PERF_RECORD_SAMPLE) {
-		if (type & PERF_SAMPLE_IDENTIFIER && size >= sizeof(*copy) + 8)
-			patch_id(rw, rec + sizeof(*copy));
-		return;
-	}
-	if (copy->type == PERF_RECORD_LOST && size >= sizeof(*copy) + 16 + tail_bytes)
-		patch_id(rw, rec + sizeof(*copy));
-	if (size < sizeof(*copy) + tail_bytes || tail_bytes < 8)
-		return;
-	if (type & PERF_SAMPLE_IDENTIFIER)
-		patch_id(rw, rec + size - 8);
-	if (type & PERF_SAMPLE_TIME && !*time_ns && rw->join->start_ns) {
-		*time_ns = rw->join->start_ns;
-		le64_store(tail + (type & PERF_SAMPLE_TID ? 8 : 0), *time_ns);
-	}
 }
 
 static void see_counts(struct rewrite *rw, const struct perf_event_header *header,

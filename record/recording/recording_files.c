@@ -73,7 +73,7 @@ static struct meta_end end_of(const struct recording *r, const char *reason)
 		.cpugaps = &r->cpugaps,
 		.notes = &r->notes,
 		.number = r->segment_number,
-		.recorded_ns = clock_ns(CLOCK_MONOTONIC) - r->start_ns,
+		.recorded_ns = r->emit.account.duration_ns,
 		.dropped_until_ns = r->opts->ring ? backlog_dropped_ns(r->window) : r->segment_ns,
 	};
 }
@@ -225,7 +225,8 @@ static void prune_facts(struct recording *r, uint64_t from_ns, uint64_t now_ns)
 
 int recording_keep(struct recording *r)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), from_ns;
+	/* With several files, one has what happened until then, and the next one goes on from there. */
+	uint64_t now_ns = r->drained_ns > r->start_ns ? r->drained_ns : r->start_ns, from_ns;
 	int err;
 
 	recording_count(r);

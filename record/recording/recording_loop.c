@@ -322,6 +322,7 @@ static int take_events(struct recording *r, bool last)
 	 * their rings by now and land in the same round.
 	 */
 	err = r->bpf ? bpf_ring_drain(r->rings, on_event, r) : 0;
+	r->drained_ns = clock_ns(CLOCK_MONOTONIC);
 	io_timeout_pass(r->io);
 	if (!err)
 		err = r->late_err ? r->late_err : r->scan.late_err;
@@ -341,6 +342,8 @@ static int take_events(struct recording *r, bool last)
 	report_skipped(r);
 	if (!err)
 		err = sideband_deliver(r->sideband, until_ns, on_record, r);
+	if (!r->bpf && until_ns < r->drained_ns)
+		r->drained_ns = until_ns;
 	if (!err && !last)
 		err = emit_moved(r, until_ns);
 	if (r->walker && (r->rescan || r->scan.again) && !last)

@@ -98,6 +98,7 @@ struct recording {
 	unsigned segment_number; /* the last file's */
 	unsigned last_file;      /* the largest of these: the last file of a flight recorder is 0 */
 	uint64_t segment_ns;     /* since when it is written */
+	uint64_t drained_ns;     /* the events of before were read */
 	bool segment_failed;     /* nothing more goes into it */
 	struct snapshot_triggers triggers;
 	struct control_socket control;

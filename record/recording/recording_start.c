@@ -156,7 +156,8 @@ static int make_window(struct recording *r)
 	err = snapshot_triggers_open(&r->triggers, &o->triggers, &r->notes);
 	if (err)
 		return err;
-	return backlog_new(o->keep.ns, o->keep.bytes, sink_side_id(&r->emit), &r->window);
+	return backlog_new(o->keep.ns, o->keep.bytes, sink_side_id(&r->emit), &r->attrs,
+			   &r->window);
 }
 
 static int open_writer(struct recording *r)

@@ -214,8 +214,7 @@ static const char *nothing_of(const struct screen *s)
 	case HISTORY_EVENT:
 		return "no event";
 	default:
-		/* Each file begins without the states of threads: ROTATE in cmd_live_screen.c. */
-		return "no wait is known: that of a thread which has not run for 10 s, or since the recording began, is not";
+		return "no wait is known: that of a thread which has not run since the recording began is not";
 	}
 }
 

@@ -9,6 +9,7 @@
 #include "format/base/outbuf.h"
 #include "format/base/vec.h"
 #include "record/output/snapshot/process_state.h"
+#include "record/output/snapshot/sched_state.h"
 #include "record/events/side_record.h"
 
 #define AFTER_EXIT_NS 1000000000ULL /* a task is still seen for a moment after it ended */
@@ -28,19 +29,23 @@ struct backlog {
 	size_t first, end, room;
 	uint64_t bytes;
 	struct process_state *state;
-	struct outbuf late; /* side-band records of dropped parts, newer than the state */
+	struct sched_state *sched; /* NULL: no switches are recorded */
+	struct outbuf late;        /* side-band records of dropped parts, newer than the state */
 	struct account before;
 	uint64_t dropped_ns;
 	uint64_t from_ns; /* the state is that of this moment */
 };
 
-int backlog_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id, struct backlog **out)
+int backlog_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id,
+		const struct event_attrs *attrs, struct backlog **out)
 {
 	struct backlog *w = calloc(1, sizeof(*w));
 	int err = w ? writer_batch_new(&w->objects) : -ENOMEM;
 
 	if (!err)
 		err = process_state_new(side_id, &w->state);
+	if (!err && attrs)
+		err = sched_state_new(attrs, &w->sched);
 	if (err) {
 		backlog_free(w);
 		return err;
@@ -59,6 +64,7 @@ void backlog_free(struct backlog *w)
 		writer_batch_free(w->parts[w->first].batch);
 	writer_batch_free(w->objects);
 	process_state_free(w->state);
+	sched_state_free(w->sched);
 	outbuf_done(&w->late);
 	free(w->parts);
 	free(w);
@@ -81,6 +87,11 @@ static int on_dropped(void *arg, const uint8_t *record, size_t size_bytes)
 		return process_state_record(w->state, record, size_bytes);
 	outbuf_add(&w->late, record, size_bytes);
 	return outbuf_ok(&w->late) ? 0 : -ENOMEM;
+}
+
+static int on_dropped_event(void *arg, const uint8_t *record, size_t size_bytes)
+{
+	return sched_state_record(arg, record, size_bytes);
 }
 
 /*
@@ -131,6 +142,8 @@ static int drop_first(struct backlog *w)
 	err = settle_late(w);
 	if (!err)
 		err = writer_batch_records(p->batch, EBX_STREAM_SIDE, on_dropped, w);
+	if (!err && w->sched)
+		err = writer_batch_records(p->batch, EBX_STREAM_SCHED, on_dropped_event, w->sched);
 	writer_batch_free(p->batch);
 	if (w->from_ns > AFTER_EXIT_NS)
 		process_state_settle(w->state, w->from_ns - AFTER_EXIT_NS);
@@ -225,6 +238,19 @@ static int put_record(void *arg, const uint8_t *record, size_t size_bytes)
 			     time_of(record, size_bytes), -1);
 }
 
+/* What threads do when the file begins; the first one knows nothing of the time before. */
+static int put_border(struct backlog *w, struct writer *to)
+{
+	struct buf border = { 0 };
+	int err = w->sched && w->dropped_ns ? sched_state_border(w->sched, w->dropped_ns, &border)
+					    : 0;
+
+	if (!err && border.size_bytes)
+		err = writer_object(to, EBX_BORDER, 0, border.data, border.size_bytes);
+	buf_done(&border);
+	return err;
+}
+
 int backlog_begin(struct backlog *w, struct writer *to, uint64_t *record_count)
 {
 	struct begin b = { .to = to };
@@ -232,6 +258,8 @@ int backlog_begin(struct backlog *w, struct writer *to, uint64_t *record_count)
 	int err;
 
 	err = writer_put(to, w->objects);
+	if (!err)
+		err = put_border(w, to);
 	if (!err)
 		err = process_state_each(w->state, put_record, &b);
 	while (!err && at < w->late.size_bytes) {

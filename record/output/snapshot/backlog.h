@@ -5,7 +5,7 @@
  * Takes what the writer packed since the last flush as one part.  Parts that are too old or too
  * large are dropped from the front; the state that their side-band leaves goes into process_state,
  * so that names stay right: a side-band record counts as state when it is older than the first
- * retained sample, and else is retained as it was.  Objects (the machine, kernel symbols) stay for
+ * retained sample, and else is retained as it was.  What threads wait for since then is in sched_state.  Objects (the machine, kernel symbols) stay for
  * ever, but for those about files and mounts: file_origin_cache.h holds these.  A backlog without
  * limits (0, 0) retains no part: only state and objects, with which the next file begins.
  */
@@ -17,12 +17,17 @@
 #include <stdint.h>
 
 #include "format/writer/writer.h"
+#include "record/events/event_attrs.h"
 #include "record/output/sink.h"
 
 struct backlog; /* opaque */
 
-/* keep_ns, keep_bytes: the most that the parts hold; 0: no such limit.  -ENOMEM. */
-int backlog_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id, struct backlog **out);
+/*
+ * keep_ns, keep_bytes: the most that the parts hold; 0: no such limit.  attrs: of the capture; NULL: no states of
+ * threads are kept.  -ENOMEM.
+ */
+int backlog_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id,
+		const struct event_attrs *attrs, struct backlog **out);
 void backlog_free(struct backlog *w); /* NULL is fine */
 
 /*
@@ -33,8 +38,8 @@ int backlog_take(struct backlog *w, struct writer *from, const struct account *u
 		 uint64_t now_ns, struct writer *to);
 
 /*
- * Puts into a fresh writer what stands at the beginning of a capture: objects, state, and the
- * side-band records that are newer than the state.  *record_count: how many records that were.
+ * Puts into a fresh writer what stands at the beginning of a capture: objects, the states of threads, of
+ * processes, and the side-band records that are newer than that.  *record_count: how many records that were.
  */
 int backlog_begin(struct backlog *w, struct writer *to, uint64_t *record_count);
 /* The state alone; stops when on_record returns an error, and returns it. */

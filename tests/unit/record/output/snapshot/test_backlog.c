@@ -24,7 +24,7 @@ static void begin(uint64_t keep_ns, uint64_t keep_bytes)
 {
 	account = (struct account){ 0 };
 	maker_begin(&from, false);
-	assert_int_equal(backlog_new(keep_ns, keep_bytes, 77, &window), 0);
+	assert_int_equal(backlog_new(keep_ns, keep_bytes, 77, NULL, &window), 0);
 }
 
 static void end(void)

@@ -4,7 +4,7 @@
 # runs beside others: it counts its own processes
 
 # shellcheck source=tests/lib/helper.bash
-. "$BATS_TEST_DIRNAME/../lib/helper.bash"
+. "$BATS_TEST_DIRNAME/../../lib/helper.bash"
 
 setup() {
 	need_bpf

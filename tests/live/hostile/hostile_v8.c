@@ -3,7 +3,8 @@
  * hostile_v8 SECONDS - what a stranger can do to a recorder that reads V8's functions
  *
  * It has V8's facts, and a stack of signals without an end: each interrupted code without a file, and below that code all words
- * look like the first word of V8's compiled code, but for the last of what is checked.  Only SIGALRM ends it.
+ * look like the first word of V8's compiled code, but for the last of what is checked.  Only SIGPROF ends it, after
+ * SECONDS of CPU time.
  */
 #include <signal.h>
 #include <stdint.h>
@@ -11,6 +12,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #define NODE 24
@@ -55,6 +57,7 @@ static void *map(int prot)
 int main(int argc, char **argv)
 {
 	static uint64_t of_code[16], of_stream[16];
+	struct itimerval limit = { 0 };
 	uint8_t *code = map(PROT_READ | PROT_WRITE | PROT_EXEC);
 	uint64_t *words = (uint64_t *)(void *)code, *stack = map(PROT_READ | PROT_WRITE);
 
@@ -73,7 +76,8 @@ int main(int argc, char **argv)
 	stack[1] = (uint64_t)restorer();
 	stack[2 + 120 / 8] = stack[2 + 160 / 8] = (uint64_t)stack;
 	stack[2 + 168 / 8] = (uint64_t)(code + CODE_AT);
-	alarm(argc > 1 ? (unsigned)atoi(argv[1]) : 1);
+	limit.it_value.tv_sec = argc > 1 ? atoi(argv[1]) : 1;
+	setitimer(ITIMER_PROF, &limit, NULL);
 	usleep(300000); /* until the mappings are known */
 	__asm__ volatile("mov %0, %%rbp; mov %0, %%rsp; jmp *%1" ::"r"(stack), "r"(code + CODE_AT)
 			 : "memory");

@@ -147,7 +147,7 @@ lines_of_callers() {
 # bats test_tags=long
 @test "a made-up stack of signals does not make samples costly where V8's code is looked for" {
 	[ "$(uname -m)" = x86_64 ] || skip "needs x86-64"
-	ebprec record -q -F 99 -o x.data -- hostile_v8 2 || true # it ends by SIGALRM
+	ebprec record -q -F 99 -o x.data -- hostile_v8 2 || true # it ends by SIGPROF
 	samples=$(account x.data samples)
 	sampling_ns=$(account x.data own_cpu sampling_ns)
 	[ "$samples" -gt 20 ] || fail "$samples samples"

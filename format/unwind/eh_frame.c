@@ -30,7 +30,7 @@ enum { MANY = 1000 }; /* FDEs, of which sorting by digits is faster */
 enum {
 	HDR_TABLE_BYTES = 12, /* offset of the table in .eh_frame_hdr */
 	HDR_ENTRY_BYTES = 8,
-	/* Of entries that are looked up, each time: an entry may be large, and there may be as many lookups. */
+	/* For all entries that are looked up: one may be large, and it is read again each time. */
 	LOOKUP_MAX_BYTES = 2 * EH_FRAME_MAX_BYTES,
 };
 
@@ -45,7 +45,7 @@ struct eh_frame {
 	size_t max_fdes;
 	bool sorted;
 	uint32_t last_cie; /* most FDEs share the CIE of the one before */
-	/* Of .eh_frame_hdr; NULL: all entries were read.  Else there is one CIE, that of the last FDE. */
+	/* The table of .eh_frame_hdr, with one CIE, that of the last FDE; NULL: all entries were read. */
 	const uint8_t *table;
 	uint64_t hdr_vaddr;
 	uint32_t n_table;

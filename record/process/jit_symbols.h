@@ -7,7 +7,7 @@
  * handle of its root (and of its /tmp, where its mounts are its own: they may go with it); the file is read when the process exits and at the end of the recording, and
  * embedded as "perf-PID.map" by the pid of the samples.  Others write jit-PID.dump (format/perf/jitdump.h)
  * and map its first page for code, so that a profiler hears of it: embedded as "jit-PID.dump", without
- * the code.  What jit_file.h opens is taken, and no more than the limits below, of
+ * the code.  Only files that jit_file.h opens are taken, and no more than the limits below, of
  * which each process and user has a share (fair_share.h).
  *
  * Files are found, read and compressed by threads (io_timeout.h); what does not answer within JITFILES_TAKE_NS

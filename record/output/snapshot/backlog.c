@@ -238,7 +238,7 @@ static int put_record(void *arg, const uint8_t *record, size_t size_bytes)
 			     time_of(record, size_bytes), -1);
 }
 
-/* What threads do when the file begins; the first one knows nothing of the time before. */
+/* The states of threads when the file begins; the first one has none. */
 static int put_border(struct backlog *w, struct writer *to)
 {
 	struct buf border = { 0 };

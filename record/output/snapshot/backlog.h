@@ -5,8 +5,9 @@
  * Takes what the writer packed since the last flush as one part.  Parts that are too old or too
  * large are dropped from the front; the state that their side-band leaves goes into process_state,
  * so that names stay right: a side-band record counts as state when it is older than the first
- * retained sample, and else is retained as it was.  What threads wait for since then is in sched_state.  Objects (the machine, kernel symbols) stay for
- * ever, but for those about files and mounts: file_origin_cache.h holds these.  A backlog without
+ * retained sample, and else is retained as it was.  sched_state has the waits since
+ * then.  Objects (the machine, kernel symbols) stay for ever, but for those about files and mounts: file_origin_cache.h
+ * holds these.  A backlog without
  * limits (0, 0) retains no part: only state and objects, with which the next file begins.
  */
 #ifndef EBPREC_RECORD_OUTPUT_SNAPSHOT_BACKLOG_H
@@ -23,8 +24,8 @@
 struct backlog; /* opaque */
 
 /*
- * keep_ns, keep_bytes: the most that the parts hold; 0: no such limit.  attrs: of the capture; NULL: no states of
- * threads are kept.  -ENOMEM.
+ * keep_ns, keep_bytes: the most that the parts hold; 0: no such limit.  attrs: the capture's; NULL: the
+ * backlog keeps no states of threads.  -ENOMEM.
  */
 int backlog_new(uint64_t keep_ns, uint64_t keep_bytes, uint64_t side_id,
 		const struct event_attrs *attrs, struct backlog **out);

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # The files of one recording add up to it: a wait that is under way when one ends goes on in the next, with its reason.
-# runs beside others: it compares two recordings of one program, and what that is told by the kernel
+# runs beside others: it compares two recordings of one program, and the kernel's times of it
 
 load ../../lib/helper
 

@@ -127,7 +127,7 @@ static void same_fdes_are_found_with_and_without_the_table(void **state)
 		assert_int_equal(size_bytes[1], size_bytes[0]);
 		found += is_found;
 	}
-	/* What begins at 0x1020 ends what begins at 0x1000, also behind its own end. */
+	/* The one at 0x1020 ends the one at 0x1000, also behind its own end. */
 	assert_int_equal(found, 0x40 + 0x20 + 0x10 + 0x20 + 8);
 	eh_frame_close(all);
 	close_copies(by_hdr, copies);

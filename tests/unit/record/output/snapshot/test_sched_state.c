@@ -155,7 +155,7 @@ static void a_thread_that_waits_has_its_switch_and_the_wakeup_since_then(void **
 	give_switch(20, 0, 8, SLEEPS, 9);
 	give_wakeup(30, 1, 8);
 	give_switch(40, 0, 9, RUNS, 10);
-	/* The thread that came then has a state of its own since: only the last switch of a CPU says who runs. */
+	/* The thread that came then has another state by now: the last switch of a CPU alone has the thread that runs. */
 	border_is("40:9>10next 10:7>0 20:8>0 30:8! ");
 }
 

@@ -37,16 +37,16 @@ folded() {
 	ebprec report --folded -i "$1" 2>/dev/null
 }
 
-# complete FILE [OPTION...] - prints samples with a user stack, and how many of these are complete
+# complete FILE - prints samples with a user stack, and how many of these are complete
 complete() {
-	ebprec report -i "$@" 2>&1 >/dev/null |
+	ebprec report -i "$1" 2>&1 >/dev/null |
 		sed -n 's/.* samples, \([0-9]*\) with a user stack; \([0-9]*\) of these complete.*/\1 \2/p'
 }
 
 # words NAME - prints the step's messages, without those that a slow emulator made it lose something, that
 # there is no PMU, and that command lines are not read without BPF
 words() {
-	grep -vE 'no hardware counters here|, [0-9]+ lost( \([0-9]+ of them samples\))?, [0-9.]+ s of CPU$|: cannot read command lines: |only [0-9]+ of about [0-9]+ samples' \
+	grep -vE 'no hardware counters here|, [0-9]+ lost( \([0-9]+ of them samples\))?, [0-9.]+ s of CPU$|: cannot read command lines: |recording began after [0-9]+ s of waiting|no answer in time|only [0-9]+ of about [0-9]+ samples' \
 		"$1.err" || true
 }
 
@@ -149,11 +149,11 @@ shared() {
 	same shares "$(folded pid.data | cut -d';' -f1 | sort -u)"
 }
 
-@test "in a pid namespace its processes are recorded by BPF: shares, stacks, and each switch by the ids there" {
-	recorded pidns # by perf events it would print a message
-	shared pidns.data
-	read -r samples full <<<"$(complete pidns.data --comm shares)"
-	[ "$samples" -gt 200 ] && [ $((full * 1000)) -ge $((samples * 995)) ] || fail "$full of $samples are complete"
+@test "in a pid namespace its processes are recorded by BPF: names, and each switch by the ids there" {
+	recorded pidns # by perf events it would print a message, and have no switches
+	folded pidns.data >"$BATS_TEST_TMPDIR/folded"
+	[ "$(weight '^shares;(.*;)?burn_(one|two|three)[; ]' <"$BATS_TEST_TMPDIR/folded")" -gt 100 ]
+	[ "$(account pidns.data user_stacks found_by tables)" -gt 100 ]
 	grep -E '^[0-9]+ [0-9]+ [0-9]+$' pidns.out >"$BATS_TEST_TMPDIR/counted"
 	same 2 "$(wc -l <"$BATS_TEST_TMPDIR/counted")"
 	while read -r pid voluntary _; do

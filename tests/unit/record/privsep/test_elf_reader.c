@@ -13,28 +13,31 @@
 
 #include <cmocka.h>
 
-#include "format/os/clock.h"
 #include "record/privsep/elf_reader.h"
 
 static const char ends[] = "#!/bin/sh\nexec /bin/dd bs=1 count=1 <&3\n";
 
-/* A reader that hears the question and goes on so. */
-static void write_reader(char *path, const char *text)
+static void write_file(char *path, const void *bytes, size_t size_bytes)
 {
 	int fd;
 
 	strcpy(path, "/tmp/ebprec-elf-reader-XXXXXX");
 	fd = mkstemp(path);
 	assert_true(fd >= 0);
-	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	assert_int_equal(write(fd, bytes, size_bytes), size_bytes);
 	assert_int_equal(fchmod(fd, 0700), 0);
 	close(fd);
 }
 
-/* A value that an earlier call left in errno is not believed of a read that found the end. */
+/* A program in the place of the reader. */
+static void write_reader(char *path, const char *text)
+{
+	write_file(path, text, strlen(text));
+}
+
+/* A value that an earlier call left in errno is not believed of a read that found the end: it would be "no answer in time". */
 static void a_reader_that_ends_is_reported_at_once(void **state)
 {
-	uint64_t begin_ns = clock_ns(CLOCK_MONOTONIC);
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
 	struct elf_reader *reader = NULL;
 	struct elf_facts facts;
@@ -48,7 +51,6 @@ static void a_reader_that_ends_is_reported_at_once(void **state)
 		assert_int_equal(elf_reader_facts(reader, fd, &facts), -ECHILD);
 		assert_memory_equal(elf_reader_death(reader), "exited with ", 12);
 	}
-	assert_in_range(clock_ns(CLOCK_MONOTONIC) - begin_ns, 0, 900000000);
 	elf_reader_free(reader);
 	unlink(path);
 	close(fd);
@@ -60,19 +62,20 @@ static int ask_for(size_t off_bytes, uint8_t byte)
 	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), err;
 	struct elf_reader *reader = NULL;
 	struct elf_facts facts;
-	char path[64], text[300];
+	uint8_t answer[sizeof(facts)] = { 0 };
+	char path[64], answer_path[64], text[160];
 
 	assert_true(fd >= 0);
-	snprintf(
-		text, sizeof(text),
-		"#!/bin/sh\n/bin/dd bs=1 count=1 <&3 >/dev/null 2>&1\n"
-		"(head -c %zu /dev/zero; printf '\\%o'; head -c %zu /dev/zero) >&3\nexec sleep 9\n",
-		off_bytes, byte, sizeof(facts) - off_bytes - 1);
+	answer[off_bytes] = byte;
+	write_file(answer_path, answer, sizeof(answer));
+	/* One program.  Behind the answer it sends the question back; it ends when the socket does. */
+	snprintf(text, sizeof(text), "#!/bin/sh\nexec cat %s - <&3 >&3\n", answer_path);
 	write_reader(path, text);
 	assert_int_equal(elf_reader_new(path, ELF_READER_OPTION, &reader), 0);
 	err = elf_reader_facts(reader, fd, &facts);
 	elf_reader_free(reader);
 	unlink(path);
+	unlink(answer_path);
 	close(fd);
 	return err;
 }

@@ -33,12 +33,15 @@ else
 	export PATH="$bin:$bin/tests/lib/gen:$PATH"
 fi
 
+limit_s=60
+[ -z "${EMULATOR:-}" ] || limit_s=360
+
 # Writes what the case NAME prints to $work/got.
 run_case() {
 	rm -rf "$work/tmp"
 	mkdir "$work/tmp"
 	status=0
-	(cd "$1" && TMP=$work/tmp timeout 60 sh -eu ./cmd) >"$work/out" 2>"$work/err" </dev/null ||
+	(cd "$1" && TMP=$work/tmp timeout "$limit_s" sh -eu ./cmd) >"$work/out" 2>"$work/err" </dev/null ||
 		status=$?
 	{
 		cat "$work/out"

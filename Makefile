@@ -359,7 +359,7 @@ $(O)/tests/lab/kernels/cpp_shares: tests/live/workloads/cpp_shares.cpp
 $(O)/tests/lab/kernels/go_shares: tests/lab/go/shares.go
 	@mkdir -p $(@D)
 	$(call show_step,GO,$<)GOARCH=$(if $(filter aarch64,$(ARCH)),arm64,amd64) CGO_ENABLED=0 GOFLAGS=-mod=mod GOCACHE=$(abspath $(@D))/cache \
-		go build -ldflags='-B 0x$(shell printf go_shares | od -An -tx1 | tr -d ' \n')' -o $@ $< # by its build-id the file is known elsewhere
+		go build -ldflags='-buildid= -B 0x$(shell printf go_shares | od -An -tx1 | tr -d ' \n')' -o $@ $< # by its GNU build-id the file is known elsewhere; Go's own would hide it
 
 bench: all tests $(call prog,$(wildcard tests/lab/bench/bench_*.c)) $(call have,bench)	## the table against perf; needs root and BPF
 	$(Q)tests/lab/bench/run $(O)

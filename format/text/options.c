@@ -8,9 +8,8 @@
 #include <string.h>
 
 #include "format/text/duration_text.h"
+#include "format/text/options_priv.h"
 
-#define HELP_WIDTH       80
-#define HELP_COLUMN_MAX  30
 #define NEAREST_WORD_MAX 40  /* longer words get no suggestion */
 #define NAMES_MAX        256 /* candidates for "did you mean": more than any table has */
 #define LIST_WORDS_MAX   16  /* words of "[a|b]" */
@@ -192,17 +191,6 @@ static int store_value(struct parse *p, const struct option *o, const char *valu
 	return option_fail(p->error, "option '--%s' has no type", o->long_name);
 }
 
-static bool takes_value(const struct option *o)
-{
-	return o->type != OPT_FLAG && o->type != OPT_COUNT && o->type != OPT_FORM &&
-	       o->type != OPT_IDLE && o->type != OPT_OTHER;
-}
-
-static bool of_perf(const struct option *o)
-{
-	return o->type == OPT_SAME || o->type == OPT_IDLE || o->type == OPT_OTHER;
-}
-
 static void store_switch(const struct parse *p, const struct option *o, bool on)
 {
 	if (o->type == OPT_FORM)
@@ -266,7 +254,7 @@ static const char *near_option(const struct parse *p, const char *word, bool fla
 	/* Ours before perf's, which are as near and not listed by the help; those that are refused, never. */
 	for (int perf = 0; perf < 2; perf++)
 		for (o = p->table; o->type != OPT_END && count < NAMES_MAX - 1; o++)
-			if (of_perf(o) == perf && o->type != OPT_OTHER &&
+			if (option_of_perf(o) == perf && o->type != OPT_OTHER &&
 			    (!flags || o->type == OPT_FLAG))
 				names[count++] = o->long_name;
 	if (!flags)
@@ -315,7 +303,7 @@ static const struct option *like_word(const struct option *table, const char *wo
 		for (const char *name = alike[i].names + 1; *name; name += bytes + 1) {
 			bytes = strcspn(name, " ");
 			o = find_long(table, name, bytes);
-			if (o && !of_perf(o))
+			if (o && !option_of_perf(o))
 				return o;
 		}
 	}
@@ -354,7 +342,7 @@ static bool may_lack(const struct option *o)
 /* Whether a list of words, as "[a|b]", has one that is the word, or near it: that is then a wrong value. */
 static bool has_near_word(const char *list, const char *word, size_t bytes)
 {
-	char text[2 * HELP_WIDTH], part[NEAREST_WORD_MAX + 1], *rest = text;
+	char text[160], part[NEAREST_WORD_MAX + 1], *rest = text;
 	const char *names[LIST_WORDS_MAX];
 	size_t count = 0;
 
@@ -413,7 +401,7 @@ static int parse_long(struct parse *p, const char *name)
 		return unknown_long(p, name, length);
 	if (o->type == OPT_OTHER)
 		return refuse(p, o);
-	if (!takes_value(o)) {
+	if (!option_takes_value(o)) {
 		if (value && o->type == OPT_FORM)
 			return store_value(p, o, value);
 		if (value)
@@ -449,7 +437,7 @@ static int parse_short(struct parse *p, const char *letters)
 			return option_fail(p->error, "unknown option '-%c'", *letters);
 		if (o->type == OPT_OTHER)
 			return refuse(p, o);
-		if (!takes_value(o)) {
+		if (!option_takes_value(o)) {
 			store_switch(p, o, true);
 			continue;
 		}
@@ -515,129 +503,6 @@ int options_parse(const struct option *table, void *opts, int argc, char **argv,
 	}
 	*first_word = i - words;
 	return 0;
-}
-
-/* ---- help ---- */
-
-static int print_name(const struct option *o, char *out, size_t out_bytes)
-{
-	char letter[8] = "    ";
-
-	if (o->short_name)
-		snprintf(letter, sizeof(letter), "-%c, ", o->short_name);
-	return snprintf(out, out_bytes, "  %s--%s%s%s%s", letter, o->long_name,
-			takes_value(o)        ? " "
-			: o->type == OPT_FORM ? "[="
-					      : "",
-			takes_value(o) || o->type == OPT_FORM ? o->value_name : "",
-			o->type == OPT_FORM ? "]" : "");
-}
-
-/* text from column on, in lines of at most HELP_WIDTH columns; the cursor stands at `at`. */
-static void print_wrapped(const char *text, int at, int column, FILE *to)
-{
-	int left = HELP_WIDTH - column;
-
-	if (at + 2 > column) {
-		fputc('\n', to);
-		at = 0;
-	}
-	while (*text) {
-		int length = (int)strlen(text), cut = length;
-
-		if (length > left) {
-			for (cut = left; cut > 0 && text[cut] != ' '; cut--)
-				;
-			if (!cut)
-				cut = (int)strcspn(text, " ");
-		}
-		fprintf(to, "%*s%.*s\n", column - at, "", cut, text);
-		text += cut;
-		text += strspn(text, " ");
-		at = 0;
-	}
-}
-
-static int help_column(const struct option *table, int column)
-{
-	char name[HELP_WIDTH];
-	int width;
-
-	for (const struct option *o = table; o->type != OPT_END; o++) {
-		if (of_perf(o))
-			continue;
-		width = print_name(o, name, sizeof(name)) + 2;
-		if (width > column && width <= HELP_COLUMN_MAX)
-			column = width;
-	}
-	return column;
-}
-
-static void print_table(const struct option *table, int column, FILE *to)
-{
-	char name[HELP_WIDTH];
-	int width;
-
-	for (const struct option *o = table; o->type != OPT_END; o++) {
-		if (of_perf(o))
-			continue;
-		width = print_name(o, name, sizeof(name));
-		fputs(name, to);
-		print_wrapped(o->help, width, column, to);
-	}
-}
-
-void options_print_bare(const struct option *table, FILE *to)
-{
-	print_table(table, help_column(table, 0), to);
-}
-
-void options_print(const struct option *table, FILE *to)
-{
-	static const struct option help[] = {
-		{ OPT_FLAG, 'h', "help", NULL, 0, 0, 0, "show this help" },
-		{ 0 },
-	};
-	int column = help_column(table, help_column(help, 0));
-
-	print_table(table, column, to);
-	print_table(help, column, to);
-}
-
-static const char *kind_of(const struct option *o)
-{
-	char no[64];
-
-	if (o->type == OPT_FORM)
-		return "form";
-	if (takes_value(o))
-		return "value";
-	snprintf(no, sizeof(no), "--no-%s", o->long_name);
-	return o->type == OPT_FLAG && strstr(o->help, no) ? "switch" : "flag";
-}
-
-void options_print_lines(const struct option *table, bool with_help, FILE *to)
-{
-	for (const struct option *o = table; o->type != OPT_END; o++) {
-		if (of_perf(o))
-			continue;
-		fprintf(to, "%s%.1s\t--%s\t%s\t%s\t", o->short_name ? "-" : "",
-			o->short_name ? &o->short_name : "", o->long_name,
-			o->value_name ? o->value_name : "", kind_of(o));
-		for (const char *c = o->help; *c; c++)
-			fputc(*c == '\n' ? ' ' : *c, to);
-		fputc('\n', to);
-	}
-	if (with_help)
-		fputs("-h\t--help\t\tflag\tshow this help\n", to);
-}
-
-bool options_wants_lines(int argc, char **argv)
-{
-	for (int i = 1; i < argc; i++)
-		if (!strcmp(argv[i], "--help=lines"))
-			return true;
-	return false;
 }
 
 /* ---- the nearest name ---- */

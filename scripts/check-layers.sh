@@ -111,7 +111,7 @@ layers() {
 	analyze/names: format/base format/text format/contract format/payload format/reader analyze/base analyze/sym analyze/input analyze/process analyze/fold/location analyze/fold
 	analyze/metric: format/base format/text format/perf format/payload format/reader analyze/base analyze/out analyze/input/event analyze/input/tracepoint analyze/metric/syscall analyze/process analyze/names
 	analyze/dbus: format/base analyze/base
-	analyze/rewrite: format/base format/text format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input
+	analyze/rewrite: format/base format/text format/os format/perf format/payload format/reader format/writer analyze/base analyze/input/event analyze/input
 	analyze/rewrite/scrub: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/rewrite
 	analyze/sched: format/base format/perf format/payload format/reader analyze/base analyze/input/event analyze/input/tracepoint analyze/input analyze/process analyze/fold analyze/names
 	analyze/report/key: format/base format/text analyze/base analyze/sym analyze/process analyze/fold analyze/names

@@ -76,7 +76,8 @@ static int merge(const struct capture *const *captures, size_t count, char **pat
 
 	if (status)
 		return status;
-	err = merge_captures(captures, count, opts->any_boot, result_file_fd(to), &stats, &error);
+	err = merge_captures(captures, count, &(struct merge_how){ .any_boot = opts->any_boot },
+			     result_file_fd(to), &stats, &error);
 	if (err) {
 		result_file_abort(to);
 		return fail(paths, opts, err, &error);

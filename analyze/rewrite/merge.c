@@ -11,6 +11,7 @@
 
 #include "analyze/input/build_ids.h"
 #include "analyze/rewrite/merge_head.h"
+#include "analyze/rewrite/merge_records.h"
 #include "analyze/input/capture_meta.h"
 #include "analyze/input/slice_border.h"
 #include "analyze/rewrite/rewrite_priv.h"
@@ -34,8 +35,10 @@ struct part {
 	bool all_processes;              /* recorded */
 	struct capture_meta_part *parts; /* that it was merged of itself; owned */
 	size_t part_count;
-	uint64_t *new_ids;    /* by attr */
-	uint64_t object_base; /* for numbers that only count */
+	uint64_t *new_ids;       /* by attr */
+	uint64_t object_base;    /* for numbers that only count */
+	struct time_span *known; /* see known_before(); owned */
+	size_t known_count;
 };
 
 struct merge {
@@ -47,7 +50,8 @@ struct merge {
 	size_t *file_parts;         /* and the part of each that had it first, by number in files */
 	size_t file_capacity;
 	struct build_id_list *build_ids;
-	struct rewrite rw;
+	struct rewrite_opts opts; /* all is written */
+	struct rewrite rw;        /* of objects */
 	struct merge_error *error;
 };
 
@@ -452,37 +456,68 @@ static size_t known_before(const struct merge *m, size_t part, struct time_span 
 	return count;
 }
 
-static int put_part(struct merge *m, size_t i, const struct rewrite_opts *opts)
+static int find_known(struct merge *m)
 {
-	struct time_span known[CAPTURE_META_PARTS_MAX];
-	struct rewrite_join join = {
-		.new_ids = m->head.new_ids[i],
-		.start_ns = i ? m->parts[i].span.from_ns : 0,
-		.known = known,
-		.known_count = known_before(m, i, known),
-		.ctx = m,
-		.wants = wants_object,
-		.object = put_object,
-	};
+	for (size_t i = 0; i < m->count; i++) {
+		m->parts[i].known = calloc(CAPTURE_META_PARTS_MAX, sizeof(*m->parts[i].known));
+		if (!m->parts[i].known)
+			return -ENOMEM;
+		m->parts[i].known_count = known_before(m, i, m->parts[i].known);
+	}
+	return 0;
+}
+
+static void prepare_records(void *ctx, size_t i, struct rewrite *rw, struct rewrite_join *join)
+{
+	const struct merge *m = ctx;
+
+	rw->c = m->parts[i].c;
+	rw->opts = &m->opts;
+	rw->span = TIME_SPAN_ALL;
+	join->new_ids = m->head.new_ids[i];
+	join->start_ns = i ? m->parts[i].span.from_ns : 0;
+	join->known = m->parts[i].known;
+	join->known_count = m->parts[i].known_count;
+}
+
+static int put_part(struct merge *m, size_t i, struct merge_records *records)
+{
+	const struct rewrite_join join = { .ctx = m, .wants = wants_object, .object = put_object };
 	int err;
 
 	m->current = i;
 	m->rw.c = m->parts[i].c;
-	m->rw.opts = opts;
-	m->rw.span = TIME_SPAN_ALL;
+	m->rw.opts = &m->opts;
 	m->rw.join = &join;
 	err = rewrite_objects(&m->rw);
 	if (!err)
-		err = rewrite_records(&m->rw);
+		err = merge_records_put(records, i, m->rw.w, &m->rw.stats);
 	if (!err)
 		err = build_ids_walk(capture_feature(m->parts[i].c, PERFFILE_BUILD_ID),
 				     add_build_id, m);
 	return err;
 }
 
-static int write_all(struct merge *m, int fd)
+static int put_all(struct merge *m, unsigned thread_count)
 {
-	struct rewrite_opts opts = { 0 };
+	const struct merge_records_source source = {
+		.count = m->count, .like = m->rw.w, .prepare = prepare_records, .ctx = m
+	};
+	struct merge_records *records;
+	int err = find_known(m);
+
+	if (!err)
+		err = merge_records_begin(&source, thread_count, &records);
+	if (err)
+		return err;
+	for (size_t i = 0; !err && i < m->count; i++)
+		err = put_part(m, i, records);
+	merge_records_end(records);
+	return err;
+}
+
+static int write_all(struct merge *m, int fd, unsigned thread_count)
+{
 	struct writer_feature build_id = { PERFFILE_BUILD_ID, NULL, 0 };
 	struct writer_stats stats;
 	int err;
@@ -490,8 +525,8 @@ static int write_all(struct merge *m, int fd)
 	err = merge_head_open(&m->head, fd, &m->rw.w);
 	if (!err)
 		err = put_parts(m);
-	for (size_t i = 0; !err && i < m->count; i++)
-		err = put_part(m, i, &opts);
+	if (!err)
+		err = put_all(m, thread_count);
 	if (err)
 		return err;
 	build_id.data = build_id_list_section(m->build_ids, &build_id.size_bytes);
@@ -519,8 +554,8 @@ static int make_head(struct merge *m)
 	return err;
 }
 
-int merge_captures(const struct capture *const *inputs, size_t count, bool any_boot, int fd,
-		   struct rewrite_stats *out, struct merge_error *error)
+int merge_captures(const struct capture *const *inputs, size_t count, const struct merge_how *how,
+		   int fd, struct rewrite_stats *out, struct merge_error *error)
 {
 	struct merge *m = calloc(1, sizeof(*m));
 	int err;
@@ -531,7 +566,7 @@ int merge_captures(const struct capture *const *inputs, size_t count, bool any_b
 	m->error = error;
 	err = make_parts(m, inputs);
 	if (!err)
-		err = check(m, any_boot);
+		err = check(m, how->any_boot);
 	if (!err)
 		err = make_head(m);
 	if (!err)
@@ -540,7 +575,7 @@ int merge_captures(const struct capture *const *inputs, size_t count, bool any_b
 		err = build_id_list_new(&m->build_ids);
 	if (!err) {
 		number_objects(m);
-		err = write_all(m, fd);
+		err = write_all(m, fd, how->thread_count);
 	}
 	if (!err)
 		*out = m->rw.stats;
@@ -550,8 +585,10 @@ int merge_captures(const struct capture *const *inputs, size_t count, bool any_b
 	string_table_free(m->files);
 	free(m->file_parts);
 	free(m->list);
-	for (size_t i = 0; m->parts && i < count; i++)
+	for (size_t i = 0; m->parts && i < count; i++) {
 		free(m->parts[i].parts);
+		free(m->parts[i].known);
+	}
 	free(m->parts);
 	free(m);
 	return err;

@@ -22,6 +22,11 @@
 
 #include "analyze/rewrite/rewrite.h"
 
+struct merge_how {
+	bool any_boot;         /* of the machine: its clock is trusted */
+	unsigned thread_count; /* 0: as many as there are CPUs; the file is the same */
+};
+
 struct merge_error {
 	size_t input;   /* which one does not fit the first; of the inputs as given */
 	char text[160]; /* why */
@@ -31,7 +36,7 @@ struct merge_error {
  * Into fd, a new, empty regular file; borrowed.  any_boot: take them although their boot times
  * differ.  -EXDEV: they do not go together, *error has the reason; else errno of reading or writing.
  */
-int merge_captures(const struct capture *const *inputs, size_t count, bool any_boot, int fd,
-		   struct rewrite_stats *out, struct merge_error *error);
+int merge_captures(const struct capture *const *inputs, size_t count, const struct merge_how *how,
+		   int fd, struct rewrite_stats *out, struct merge_error *error);
 
 #endif

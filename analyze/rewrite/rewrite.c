@@ -387,9 +387,10 @@ static int put(struct rewrite *rw, enum ebx_stream stream, const struct perf_eve
 		return err;
 	rw->stats.record_count++;
 	rw->stats.sample_count += header->type == PERF_RECORD_SAMPLE;
-	if (writer_pending_bytes(rw->w) > FLUSH_BYTES)
-		err = writer_flush(rw->w, /* round= */ false);
-	return err;
+	if (writer_pending_bytes(rw->w) <= FLUSH_BYTES)
+		return 0;
+	return rw->join ? rw->join->flush(rw->join->flush_ctx, rw->w)
+			: writer_flush(rw->w, /* round= */ false);
 }
 
 static bool is_wanted(const struct rewrite *rw, uint64_t time_ns)

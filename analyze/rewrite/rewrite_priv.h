@@ -23,6 +23,8 @@ struct rewrite_join {
 	bool (*wants)(void *ctx, const struct capture_object *o);
 	int (*object)(void *ctx, const struct capture_object *o, const void *data,
 		      size_t size_bytes);
+	int (*flush)(void *ctx, struct writer *w); /* when there is much in memory */
+	void *flush_ctx;
 };
 
 struct rewrite {

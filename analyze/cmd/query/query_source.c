@@ -67,7 +67,9 @@ static int merge(struct query_source *q, const char *dir, const struct capture *
 {
 	struct rewrite_stats stats;
 	struct merge_error error = { 0 };
-	int err = merge_captures(captures, q->selected.count, true, q->room_fd, &stats, &error);
+	int err = merge_captures(captures, q->selected.count,
+				 &(struct merge_how){ .any_boot = true }, q->room_fd, &stats,
+				 &error);
 
 	if (err == -EXDEV)
 		return message_error("cannot join '%s/%s' with the others: %s", dir,

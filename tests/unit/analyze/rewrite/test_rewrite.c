@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include <cmocka.h>
 
@@ -280,9 +282,10 @@ static void merge_has_files_that_do_not_grow_once(void **state)
 		part[i] = make_part(i);
 		assert_int_equal(capture_from_bytes(part[i].data, part[i].size, &c[i], NULL), 0);
 	}
-	assert_int_equal(
-		merge_captures((const struct capture *const *)c, 3, true, to.fd, &stats, &error),
-		0);
+	assert_int_equal(merge_captures((const struct capture *const *)c, 3,
+					&(struct merge_how){ .any_boot = true }, to.fd, &stats,
+					&error),
+			 0);
 	all = maker_bytes(&to);
 	assert_int_equal(capture_from_bytes(all.data, all.size, &merged, NULL), 0);
 	check_file(merged, "[vdso]", "onetwo");
@@ -290,6 +293,81 @@ static void merge_has_files_that_do_not_grow_once(void **state)
 	capture_close(merged);
 	free(all.data);
 	close(to.fd);
+	for (unsigned i = 0; i < 3; i++) {
+		capture_close(c[i]);
+		free(part[i].data);
+	}
+}
+
+/* More records than a thread holds in memory: several batches. */
+static struct bytes make_large_part(uint64_t from)
+{
+	struct bytes b;
+
+	maker_begin(&maker, false);
+	for (uint64_t i = 0; i < 200000; i++)
+		maker_sample(&maker, 7, from + i, (int)(i % 2));
+	assert_int_equal(writer_finish(maker.w, NULL, 0), 0);
+	b = maker_bytes(&maker);
+	maker_end(&maker);
+	return b;
+}
+
+static void merge_makes_the_same_file_by_any_number_of_threads(void **state)
+{
+	static const unsigned threads[] = { 1, 2, 8 };
+	struct bytes part[4], all[3];
+	struct capture *c[4];
+	struct rewrite_stats stats;
+	struct merge_error error;
+
+	for (unsigned i = 0; i < 4; i++) {
+		part[i] = i % 2 ? make_large_part(1000000 * i) : make_part(i / 2);
+		assert_int_equal(capture_from_bytes(part[i].data, part[i].size, &c[i], NULL), 0);
+	}
+	for (unsigned i = 0; i < 3; i++) {
+		const struct merge_how how = { .any_boot = true, .thread_count = threads[i] };
+		struct maker to = { .fd = memfd_create("merge", MFD_CLOEXEC) };
+
+		assert_int_equal(merge_captures((const struct capture *const *)c, 4, &how, to.fd,
+						&stats, &error),
+				 0);
+		assert_int_equal(stats.sample_count, 400002);
+		all[i] = maker_bytes(&to);
+		close(to.fd);
+		assert_int_equal(all[i].size, all[0].size);
+		assert_memory_equal(all[i].data, all[0].data, all[0].size);
+	}
+	for (unsigned i = 0; i < 3; i++)
+		free(all[i].data);
+	for (unsigned i = 0; i < 4; i++) {
+		capture_close(c[i]);
+		free(part[i].data);
+	}
+}
+
+/* The threads that are ahead are ended. */
+static void merge_into_a_file_that_cannot_be_written_fails(void **state)
+{
+	struct bytes part[3] = { make_part(0), make_large_part(1000000), make_large_part(3000000) };
+	struct capture *c[3];
+	struct rewrite_stats stats;
+	struct merge_error error;
+	const struct rlimit small = { 100000, RLIM_INFINITY };
+	struct rlimit was;
+	int fd = memfd_create("merge", MFD_CLOEXEC);
+
+	for (unsigned i = 0; i < 3; i++)
+		assert_int_equal(capture_from_bytes(part[i].data, part[i].size, &c[i], NULL), 0);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+	assert_int_equal(merge_captures((const struct capture *const *)c, 3,
+					&(struct merge_how){ .any_boot = true }, fd, &stats,
+					&error),
+			 -EFBIG);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &was), 0);
+	close(fd);
 	for (unsigned i = 0; i < 3; i++) {
 		capture_close(c[i]);
 		free(part[i].data);
@@ -307,6 +385,8 @@ int main(void)
 		cmocka_unit_test(rewrite_mends_what_the_kernel_did_not_mean),
 		cmocka_unit_test(rewrite_leaves_out_a_broken_block_and_counts_it),
 		cmocka_unit_test(merge_has_files_that_do_not_grow_once),
+		cmocka_unit_test(merge_makes_the_same_file_by_any_number_of_threads),
+		cmocka_unit_test(merge_into_a_file_that_cannot_be_written_fails),
 	};
 
 	return cmocka_run_group_tests_name("rewrite", tests, NULL, NULL);

@@ -3,7 +3,9 @@
  * jit_file - the files that a process with a JIT compiler has written: where they are, and which of them are its own
  *
  * Only a regular file of the process's owner (or root's) is opened, which was written since the process began (pids are
- * used again, and files stay).  Lines of an earlier process in a perf map are left out, as far as they are recognized.
+ * used again, and files stay).  Lines of an earlier process in a perf map are left out where the process was seen before it wrote
+ * there.  Else all are taken: of two lines for an address the later one, which is its own, is the name
+ * (analyze/sym/symtab/perf_map.c); the others name addresses at which it has code only by chance.
  */
 #ifndef EBPREC_RECORD_PROCESS_JIT_FILE_H
 #define EBPREC_RECORD_PROCESS_JIT_FILE_H

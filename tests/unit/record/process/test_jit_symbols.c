@@ -194,9 +194,21 @@ static void a_jitdump_of_an_earlier_process_is_not_taken(void **state)
 	check(OLDER_DUMP, 0);
 }
 
-/* A map that was there before its process, and what is written later: so many bytes of it are taken. */
-static void check_appended(const char *older, bool is_anew, const char *later, size_t want,
-			   bool has_older)
+static void put_map(const char *path, const char *mode, const char *text)
+{
+	FILE *f = fopen(path, mode);
+
+	assert_non_null(f);
+	fputs(text, f);
+	assert_int_equal(fclose(f), 0);
+}
+
+/*
+ * A map that was there before its process, and what is written later, mode: how, before the recorder sees it or behind
+ * that: so many bytes of it are taken.
+ */
+static void check_written(const char *older, const char *mode, bool before, const char *later,
+			  size_t want, bool has_older)
 {
 	struct {
 		struct perf_event_header head;
@@ -206,25 +218,21 @@ static void check_appended(const char *older, bool is_anew, const char *later, s
 	struct mapping m = { .pid = (uint32_t)pid, .path = "//anon", .prot = PROT_EXEC };
 	struct jit_symbols j = { .writer = writer, .io = io };
 	char path[128];
-	FILE *f;
 
 	if (!pid)
 		skip();
 	snprintf(path, sizeof(path), "%s/tmp/perf-%d.map", dir, (int)pid);
-	f = fopen(path, "we");
-	assert_non_null(f);
-	fputs(older, f);
-	assert_int_equal(fclose(f), 0);
+	put_map(path, "we", older);
 	assert_true(make_older(path));
+	if (before)
+		put_map(path, mode, later);
 	jit_symbols_map(&j, &m);
 	while (j.list[0].look) {
 		io_timeout_wait(io, 10000000);
 		io_timeout_pass(io);
 	}
-	f = fopen(path, is_anew ? "we" : "ae");
-	assert_non_null(f);
-	fputs(later, f);
-	assert_int_equal(fclose(f), 0);
+	if (!before)
+		put_map(path, mode, later);
 	stays_end(pid);
 	gone.pid = gone.tid = m.pid;
 	assert_int_equal(jit_symbols_exit(&j, &gone.head), 0);
@@ -241,20 +249,30 @@ static void lines_of_an_earlier_process_in_a_map_are_not_taken(void **state)
 {
 	const char *later = "2000 10 fresh\n";
 
-	check_appended(TEXT, false, later, strlen(later), true);
-	check_appended(TEXT TEXT TEXT TEXT, false, later, strlen(later), true);
+	check_written(TEXT, "ae", false, later, strlen(later), true);
+	check_written(TEXT TEXT TEXT TEXT, "ae", false, later, strlen(later), true);
 	/* The rest of its last line could be a line with another address. */
-	check_appended(TEXT "1000 10", false, "00 20 made\n2000 10 fresh\n", strlen(later), true);
-	check_appended(TEXT "1000 10", false, "00 20 made", 0, true);
-	check_appended("", false, later, strlen(later), false);
+	check_written(TEXT "1000 10", "ae", false, "00 20 made\n2000 10 fresh\n", strlen(later),
+		      true);
+	check_written(TEXT "1000 10", "ae", false, "00 20 made", 0, true);
+	check_written("", "ae", false, later, strlen(later), false);
 }
 
 static void a_map_that_a_process_writes_anew_is_taken_entirely(void **state)
 {
 	const char *later = "2000 10 first\n2010 10 second\n2020 10 third\n";
 
-	check_appended(TEXT, true, later, strlen(later), false);
-	check_appended(TEXT TEXT TEXT TEXT, true, later, strlen(later), false);
+	check_written(TEXT, "we", false, later, strlen(later), false);
+	check_written(TEXT TEXT TEXT TEXT, "we", false, later, strlen(later), false);
+}
+
+/* Nothing distinguishes these lines: perf_map has the later ones for an address. */
+static void lines_of_both_are_taken_where_the_process_wrote_before_it_was_seen(void **state)
+{
+	const char *later = "2000 10 fresh\n";
+
+	check_written(TEXT, "ae", true, later, strlen(TEXT) + strlen(later), false);
+	check_written(TEXT, "we", true, later, strlen(later), false);
 }
 
 static void a_map_beyond_the_share_of_its_process_is_cut(void **state)
@@ -274,6 +292,7 @@ int main(void)
 		CASE(a_map_of_an_earlier_process_is_not_taken),
 		CASE(a_jitdump_of_an_earlier_process_is_not_taken),
 		CASE(lines_of_an_earlier_process_in_a_map_are_not_taken),
+		CASE(lines_of_both_are_taken_where_the_process_wrote_before_it_was_seen),
 		CASE(a_map_that_a_process_writes_anew_is_taken_entirely),
 		CASE(a_map_beyond_the_share_of_its_process_is_cut),
 	};

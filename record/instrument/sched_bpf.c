@@ -251,8 +251,8 @@ static int sched_augment(struct instrument_ctx *c)
 static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
 			 const struct switch_event *ev)
 {
-	struct side_record r = { .id = sink_side_id(c->emit), .time_ns = ev->h.time_ns };
 	char comm[sizeof(ev->prev_comm) + 1] = "";
+	struct side_record r; /* large, and hardly ever needed */
 	int err;
 
 	if (!ev->prev_tid || targets_has(c->targets, ev->prev_pid) ||
@@ -261,6 +261,7 @@ static int name_stranger(struct instrument_ctx *c, struct sched_state *s,
 	err = u64map_put(&s->named, ev->prev_tid, 0, 0);
 	if (err)
 		return err;
+	r = (struct side_record){ .id = sink_side_id(c->emit), .time_ns = ev->h.time_ns };
 	memcpy(comm, ev->prev_comm, sizeof(ev->prev_comm));
 	return sink_side(c->emit, &r, side_record_comm(&r, ev->prev_pid, ev->prev_tid, comm));
 }

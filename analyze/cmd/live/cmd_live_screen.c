@@ -35,6 +35,9 @@
 #define LOOK_MS   100 /* between two looks at how many threads are runnable */
 #define SECOND_NS ((uint64_t)1000000000)
 #define ROTATE    "10s,61" /* ten minutes, and the file that is written */
+/* The rings of a CPU take so much, all together no more than that: few samples come, and `record` takes 8 MiB. */
+#define RING_MIB      2
+#define RINGS_MIB_MAX 256
 
 struct session {
 	const struct live_ask *ask;
@@ -57,7 +60,8 @@ struct session {
 
 static _Noreturn void run_recorder(const struct session *s, const char *path)
 {
-	char freq[16];
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN), mib = cpus > 0 ? cpus * RING_MIB : RING_MIB;
+	char freq[16], buffer[16];
 	const char *pids = s->ask->pids;
 	const char *event = s->reader_ask.event;
 	const char *argv[] = { "ebprec-record",
@@ -71,6 +75,8 @@ static _Noreturn void run_recorder(const struct session *s, const char *path)
 			       "1", /* the files are read at once, and deleted soon */
 			       "--freq",
 			       freq,
+			       "--buffer",
+			       buffer,
 			       pids ? "--pid" : "-a",
 			       NULL,
 			       NULL,
@@ -78,7 +84,7 @@ static _Noreturn void run_recorder(const struct session *s, const char *path)
 			       NULL,
 			       NULL,
 			       NULL };
-	size_t n = 12;
+	size_t n = 14;
 	int log = open(s->log, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
 	if (pids)
@@ -92,6 +98,7 @@ static _Noreturn void run_recorder(const struct session *s, const char *path)
 		argv[n] = s->ask->slower;
 	}
 	snprintf(freq, sizeof(freq), "%u", s->ask->freq);
+	snprintf(buffer, sizeof(buffer), "%ldM", mib < RINGS_MIB_MAX ? mib : RINGS_MIB_MAX);
 	setpgid(0, 0); /* keys of the terminal are not for it */
 	if (log >= 0)
 		dup2(log, STDERR_FILENO);

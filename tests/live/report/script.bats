@@ -52,7 +52,7 @@ both() {
 
 # A frame's line without its name; all of the event's line.
 strip() {
-	sed 's/^\(\t *[0-9a-f]* \).* (\([^()]*\))$/\1\2/; s/^\([^\t].*: *[0-9a-f]* \).* (/\1(/' "$1"
+	sed 's/^\(\t *[0-9a-f]* \).* (\([^()]*\))$/\1\2/; s/^\([^\t].*[: ] *[0-9a-f]* \).* (/\1(/' "$1"
 }
 
 cmp_lines() {

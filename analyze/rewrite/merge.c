@@ -482,7 +482,9 @@ static void prepare_records(void *ctx, size_t i, struct rewrite *rw, struct rewr
 
 static int put_part(struct merge *m, size_t i, struct merge_records *records)
 {
-	const struct rewrite_join join = { .ctx = m, .wants = wants_object, .object = put_object };
+	const struct rewrite_join join = {
+		.new_ids = m->head.new_ids[i], .ctx = m, .wants = wants_object, .object = put_object
+	};
 	int err;
 
 	m->current = i;

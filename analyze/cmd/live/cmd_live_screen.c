@@ -61,7 +61,7 @@ struct session {
 static _Noreturn void run_recorder(const struct session *s, const char *path)
 {
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN), mib = cpus > 0 ? cpus * RING_MIB : RING_MIB;
-	char freq[16], buffer[16];
+	char freq[16], buffer[24];
 	const char *pids = s->ask->pids;
 	const char *event = s->reader_ask.event;
 	const char *argv[] = { "ebprec-record",

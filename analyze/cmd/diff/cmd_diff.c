@@ -482,7 +482,6 @@ static int run(struct diff *d, struct diff_opts *opts, char *const *words)
 	double min_percent, limit = 0;
 	int status, err;
 
-	opts->pick.names.function_addresses = false; /* another build has other ones */
 	status = read_options(opts, d, &min_percent, &limit);
 	if (status)
 		return status;
@@ -526,6 +525,7 @@ int cmd_diff_rows(const struct pick_options *pick, char *const *words, diff_rows
 	struct diff_opts opts = { .pick = *pick, .quiet = true };
 	struct diff d = { .opts = &opts, .use = use, .use_arg = arg };
 
+	opts.pick.names.function_addresses = false;
 	return run(&d, &opts, words);
 }
 
@@ -546,6 +546,7 @@ int cmd_diff_run(const struct diff_ask *ask, char *const *words)
 	};
 	struct diff d = { .opts = &opts };
 
+	opts.pick.names.function_addresses = false;
 	return run(&d, &opts, words);
 }
 
@@ -558,6 +559,7 @@ int cmd_diff(int argc, char **argv)
 	char **words;
 	int status;
 
+	opts.pick.names.function_addresses = false; /* another build has other ones */
 	if (!usage_parse(&diff_usage, &opts, argc, argv, 0, 2, &words, &status))
 		return status;
 	opts.total |= opts.html != NULL; /* what the page compares */

@@ -152,10 +152,10 @@ setup() {
 		plain=$!
 		ebprec-record -q --ring 10s -o ring.data -- sleep 600 &
 		ring=$!
-		python3 -c 'if True:
-			import sys, time, ebprec
-			while {int(pid) for pid in sys.argv[1:]} - set(ebprec.recorders()): time.sleep(0.05)
-			for pid in sys.argv[1:]: ebprec.ping(int(pid), 60000)' $plain $ring
+		python3 -c '
+		import sys, time, ebprec
+		while {int(pid) for pid in sys.argv[1:]} - set(ebprec.recorders()): time.sleep(0.05)
+		for pid in sys.argv[1:]: ebprec.ping(int(pid), 60000)' $plain $ring
 		ebprec snapshot >found 2>&1 && echo "of one" >>found
 		ebprec snapshot $plain >named 2>&1 || echo "not of $plain" >>named
 		kill $ring

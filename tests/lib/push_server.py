@@ -90,8 +90,10 @@ def next_step(name):
         return None
     if not lines:
         return None
-    with open(path, "w") as f:
+    # An empty plan means that all steps are taken: it must never be seen half-written.
+    with open(path + ".new", "w") as f:
         f.writelines(lines[1:])
+    os.rename(path + ".new", path)
     return lines[0].strip()
 
 

@@ -120,6 +120,7 @@ without_services() {
 	ebprec push -q -d state --to "pyroscope+$at" --interval 1 -i a.data &
 	await test ! -s server/plan
 	kill -KILL $!
+	wait $! 2>/dev/null || true # its lock on the state is gone with it
 	run push --to "pyroscope+$at"
 	same 30 "$(find server -name '*.ingest' | wc -l)"
 	same "$(ebprec report -q --folded -i a.data | sort)" "$(stacks pprof samples | sort)"

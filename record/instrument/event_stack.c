@@ -67,15 +67,19 @@ void event_stack_join_copy(const struct event_header *h, const void *copy, size_
 			   struct event_stack_writer *out)
 {
 	const __u64 *words = runtimes ? words_behind(h, copy, stack_bytes) : NULL;
+	const struct runtimes_stack c = { .number = found->runtime,
+					  .base = found->runtime_base,
+					  .user = found->frames,
+					  .made = found->made,
+					  .user_count = found->count };
 
 	out->user = found->frames;
 	out->user_count = found->count;
 	out->info = found->info;
 	if (words)
 		join_words(words, runtimes, out);
-	else if (runtimes)
-		runtimes_miss(runtimes, found->runtime, found->runtime_base, found->frames,
-			      found->count, &out->info);
+	if (runtimes)
+		runtimes_miss(runtimes, &c, words, &out->info);
 }
 
 void event_stack_read(const struct event_stack *stack, struct kernel_symbols_index *k,

@@ -346,21 +346,55 @@ size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, c
 	return count;
 }
 
-void runtimes_miss(const struct runtimes *r, uint32_t number, uint64_t base, const __u64 *user,
-		   size_t user_count, struct stack_result *info)
+static bool misses_entry(const struct runtimes_stack *c, const struct runtime_desc *d)
 {
 	const __u64 words[RUNTIME_HEAD_WORDS] = {
-		RUNTIME_WORD_HEAD(0, RUNTIME_NOT_WALKED, number),
-		base,
+		RUNTIME_WORD_HEAD(0, RUNTIME_NOT_WALKED, c->number),
+		c->base,
 	};
 	const struct splice_stack s = {
-		.user = user,
-		.user_count = user_count,
+		.user = c->user,
+		.user_count = c->user_count,
 		.words = words,
 		.word_count = RUNTIME_HEAD_WORDS,
 	};
 
-	if (number && number <= r->count && splice_has_entry(&s, &r->files[number].desc))
+	return splice_has_entry(&s, d);
+}
+
+/*
+ * Whether frames in code that was made have no function.  The JVM's native code calls a method by a stub, which has none:
+ * a stub alone is one that does some work for native code.
+ */
+static bool misses_functions(const struct runtimes_stack *c, const __u64 *words, unsigned kind)
+{
+	size_t count = words ? RUNTIME_WORD_COUNT(*words) : 0, in_a_row = 0,
+	       enough = kind == RUNTIME_JVM ? 2 : 1;
+	size_t i = count ? RUNTIME_FRAME_INDEX(words[RUNTIME_HEAD_WORDS + count - 1]) + 1 : 0;
+
+	/* Behind the last method that has one its own stub follows. */
+	while (count && i < c->user_count && c->made && c->made[i])
+		i++;
+	for (; i < c->user_count && c->made && in_a_row < enough; i++)
+		in_a_row = c->made[i] ? in_a_row + 1 : 0;
+	return in_a_row >= enough;
+}
+
+void runtimes_miss(const struct runtimes *r, const struct runtimes_stack *c, const __u64 *words,
+		   struct stack_result *info)
+{
+	const struct runtime_desc *d;
+	bool misses;
+
+	if (!c->number || c->number > r->count ||
+	    info->flags >> STACK_RESULT_RUNTIME_SHIFT & STACK_RESULT_RUNTIME_MASK)
+		return;
+	d = &r->files[c->number].desc;
+	if (d->kind == RUNTIME_V8 || d->kind == RUNTIME_JVM)
+		misses = misses_functions(c, words, d->kind);
+	else
+		misses = !words && misses_entry(c, d);
+	if (misses)
 		info->flags |= RUNTIME_NOT_WALKED << STACK_RESULT_RUNTIME_SHIFT;
 }
 

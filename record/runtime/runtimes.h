@@ -94,9 +94,21 @@ int runtimes_code(struct runtimes *r, const struct event_header *h);
 size_t runtimes_join(struct runtimes *r, const __u64 *user, size_t user_count, const __u64 *words,
 		     size_t word_count, struct stack_result *info);
 
-/* The same of frames that came without words, from a process that has this interpreter: *info gets why. */
-void runtimes_miss(const struct runtimes *r, uint32_t number, uint64_t base, const __u64 *user,
-		   size_t user_count, struct stack_result *info);
+/* Frames of a copy of a stack, from a process that has an interpreter; all borrowed. */
+struct runtimes_stack {
+	uint32_t number; /* of the interpreter; 0: it has none */
+	uint64_t base;
+	const __u64 *user;
+	const bool *made; /* which frames are in code without a file; NULL: none is */
+	size_t user_count;
+};
+
+/*
+ * BPF walks no further than to the frame for which the stack was copied, so that it saw no functions of frames behind it.
+ * words: what came with the copy; NULL: nothing.  *info gets why frames are missing, where they are.
+ */
+void runtimes_miss(const struct runtimes *r, const struct runtimes_stack *c, const __u64 *words,
+		   struct stack_result *info);
 
 /* Counts code without names: account.h, code_*_count. */
 void runtimes_account(const struct runtimes *r, struct account *a);

@@ -46,6 +46,7 @@ struct unwinder {
 	size_t held_count, held_room, held_bytes;
 	uint64_t used_ns; /* marks were collected */
 	uint64_t frames[CPU_SAMPLE_MAX];
+	bool made[CPU_SAMPLE_MAX];
 };
 
 /* ---- copies ---- */
@@ -112,6 +113,20 @@ static void look_up(void *ctx, uint64_t pc, struct walk_stack_code *out)
 		l->pending = table;
 }
 
+/* Notes which frames are in code without a file. */
+static void find_made(struct unwinder *u, const struct process_maps_run *run,
+		      struct unwinder_found *out)
+{
+	struct walk_map map;
+	uint32_t table;
+
+	for (size_t i = 0; i < out->count; i++)
+		u->made[i] = process_maps_find(u->maps, run, u->frames[i] - (i > 0), &map,
+					       &table) &&
+			     map.kind == WALK_MADE;
+	out->made = u->made;
+}
+
 /* Walks into u->frames and *out.  The table that it needs first, or TABLE_STORE_NONE. */
 static uint32_t walk_stack(struct unwinder *u, const struct process_maps_run *run,
 			   const struct unwinder_stack *stack, struct unwinder_found *out)
@@ -134,6 +149,9 @@ static uint32_t walk_stack(struct unwinder *u, const struct process_maps_run *ru
 	out->count = walk_stack_run(&walk, &regs, &copy.mem, u->frames, &out->info);
 	out->info.flags |= STACK_RESULT_COPY;
 	out->runtime = process_maps_runtime(run, &out->runtime_base);
+	out->made = NULL;
+	if (out->runtime)
+		find_made(u, run, out);
 	if (lookup.pending != TABLE_STORE_NONE)
 		table_store_prioritize(u->tables, lookup.pending);
 	return lookup.pending;

@@ -57,6 +57,7 @@ struct unwinder_found {
 	struct stack_result info;
 	uint32_t runtime; /* the number of the interpreter that the process maps; 0: none */
 	uint64_t runtime_base;
+	const bool *made; /* of each frame, where there is one: whether its code is in no file */
 };
 /* Puts an event into the capture with the user frames it waited for. */
 typedef int unwinder_take(void *ctx, const struct event_header *ev,

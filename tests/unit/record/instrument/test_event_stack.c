@@ -83,6 +83,50 @@ static void a_copy_without_words_has_the_reason_where_the_loop_runs(void **state
 	assert_int_equal(why_of(&out), RUNTIME_COMPLETE);
 }
 
+/* The same of a JVM, whose methods are in code without a file where made has it; BPF saw the method of frame `seen`, -1: none. */
+static uint32_t why_of_methods(const char *made, int seen)
+{
+	const __u64 frames[6] = { 0x401000, 0x10000, 0x10010, 0x10020, 0x402000, 0x403000 };
+	const __u64 words[3] = { RUNTIME_WORD_HEAD(1, RUNTIME_COMPLETE, 1) |
+					 (__u64)RUNTIME_SUM(0, frames[seen < 0 ? 0 : seen]) << 32,
+				 BASE,
+				 (__u64)(seen < 0 ? 0 : seen) << RUNTIME_FRAME_BITS |
+					 5u << RUNTIME_INSTR_BITS | 1 };
+	bool is_made[6];
+	const struct unwinder_found found = {
+		.frames = frames,
+		.count = 6,
+		.info = { .why = UNWIND_COMPLETE, .flags = STACK_RESULT_COPY },
+		.runtime = 1,
+		.runtime_base = BASE,
+		.made = is_made,
+	};
+	struct event_stack_writer out = { 0 };
+
+	for (size_t i = 0; i < 6; i++)
+		is_made[i] = made[i] == 'M';
+	memset(&ev, 0, sizeof(ev));
+	ev.h.size_bytes = (uint16_t)(COPY_EVENT_HEAD_BYTES + 96 + (seen < 0 ? 0 : sizeof(words)));
+	memcpy(ev.stack + 96, words, sizeof(words));
+	event_stack_join_copy(&ev.h, ev.stack, 96, &found, &runtimes, &out);
+	return why_of(&out);
+}
+
+static void methods_that_bpf_did_not_reach_have_the_reason(void **state)
+{
+	setup();
+	runtimes.files[1].desc = (struct runtime_desc){ .kind = RUNTIME_JVM };
+	assert_int_equal(why_of_methods("......", -1), RUNTIME_COMPLETE);
+	assert_int_equal(why_of_methods(".M..M.", -1), RUNTIME_COMPLETE); /* stubs */
+	assert_int_equal(why_of_methods(".MM...", -1), RUNTIME_NOT_WALKED);
+	assert_int_equal(why_of_methods("....MM", -1), RUNTIME_NOT_WALKED);
+	assert_int_equal(why_of_methods(".MM...", 1), RUNTIME_COMPLETE); /* a method and its stub */
+	assert_int_equal(why_of_methods(".MM.MM", 1), RUNTIME_NOT_WALKED);
+	runtimes.files[1].desc.kind = RUNTIME_V8;
+	assert_int_equal(why_of_methods("......", -1), RUNTIME_COMPLETE);
+	assert_int_equal(why_of_methods(".M....", -1), RUNTIME_NOT_WALKED);
+}
+
 static void words_that_are_cut_or_too_many_are_not_read(void **state)
 {
 	struct event_stack_writer out;
@@ -103,6 +147,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(words_behind_a_copy_become_frames),
 		cmocka_unit_test(a_copy_without_words_has_the_reason_where_the_loop_runs),
+		cmocka_unit_test(methods_that_bpf_did_not_reach_have_the_reason),
 		cmocka_unit_test(words_that_are_cut_or_too_many_are_not_read),
 	};
 

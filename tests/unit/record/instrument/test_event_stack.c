@@ -109,6 +109,9 @@ static uint32_t why_of_methods(const char *made, int seen)
 	ev.h.size_bytes = (uint16_t)(COPY_EVENT_HEAD_BYTES + 96 + (seen < 0 ? 0 : sizeof(words)));
 	memcpy(ev.stack + 96, words, sizeof(words));
 	event_stack_join_copy(&ev.h, ev.stack, 96, &found, &runtimes, &out);
+	for (size_t i = 0; i < RUNTIME_KINDS; i++)
+		code_names_done(&runtimes.names[i]);
+	memset(runtimes.names, 0, sizeof(runtimes.names));
 	return why_of(&out);
 }
 

@@ -268,6 +268,8 @@ static void release(struct recording *r)
 		if (r->pid_fds[i] >= 0)
 			close(r->pid_fds[i]);
 	}
+	if (r->any_epoll_fd >= 0)
+		close(r->any_epoll_fd);
 	if (r->epoll_fd >= 0)
 		close(r->epoll_fd);
 	if (r->signal_fd >= 0)
@@ -448,7 +450,8 @@ int recording_run(const struct record_opts *opts, const struct recording_ui *ui,
 	r->notes.show = ui->note;
 	r->notes.show_arg = ui->arg;
 	r->file = r->segment.file = OUTPUT_FILE_NONE;
-	r->control.fd = r->manager.fd = r->epoll_fd = r->signal_fd = r->timer_fd = -1;
+	r->control.fd = r->manager.fd = r->epoll_fd = r->any_epoll_fd = r->signal_fd = r->timer_fd =
+		-1;
 	r->targets = TARGETS_NONE;
 	r->budgets.map_fd = -1;
 	r->selection.opts = opts;

@@ -11,8 +11,9 @@
 #include "format/os/clock.h"
 #include "record/recording/recording_priv.h"
 
-#define PASS_NS      100000000ULL  /* the rings are looked at this often */
-#define SIDE_NS      10000000ULL   /* and this often when programs start */
+#define PASS_NS      100000000ULL /* the rings are looked at this often */
+#define SIDE_NS      10000000ULL  /* and this often when programs start; see side_ns() */
+#define SIDE_MAX_NS  50000000ULL
 #define FLUSH_NS     1000000000ULL /* at most this much is lost when the recorder is killed */
 #define FLUSH_BYTES  (8u << 20)
 #define FLUSH_MIN_NS 250000000ULL /* rounds are further apart than any event is late */
@@ -448,7 +449,23 @@ static int watch(struct recording *r, int fd, uint32_t events, enum origin sourc
 	struct epoll_event ev = { .events = events,
 				  .data.u64 = (uint64_t)index << 8 | (uint64_t)source };
 
-	return epoll_ctl(r->epoll_fd, EPOLL_CTL_ADD, fd, &ev) ? -errno : 0;
+	return epoll_ctl(source == SOURCE_SIDE ? r->any_epoll_fd : r->epoll_fd, EPOLL_CTL_ADD, fd,
+			 &ev)
+		       ? -errno
+		       : 0;
+}
+
+/* any_epoll_fd has all: what epoll_fd has, and the rings of the side-band. */
+static int open_waiting(struct recording *r)
+{
+	struct epoll_event rest = { .events = EPOLLIN };
+
+	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	r->any_epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (r->epoll_fd < 0 || r->any_epoll_fd < 0 ||
+	    epoll_ctl(r->any_epoll_fd, EPOLL_CTL_ADD, r->epoll_fd, &rest))
+		return -errno;
+	return 0;
 }
 
 static int open_timer(struct recording *r)
@@ -526,10 +543,10 @@ static int watch_ends(struct recording *r)
 
 static int watch_all(struct recording *r)
 {
-	int err;
+	int err = open_waiting(r);
 
-	r->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
-	err = r->epoll_fd < 0 ? -errno : watch_ends(r);
+	if (!err)
+		err = watch_ends(r);
 	if (err)
 		return note_fail(&r->notes, err, NULL, "cannot wait for the end of the recording");
 	if (!open_timer(r)) /* else the wait ends in time all the same */
@@ -641,22 +658,34 @@ static int wait_ms(const struct recording *r)
 }
 
 /*
- * The mappings of a new program should be known soon, but a shell script starts hundreds a second:
- * when there is nothing else to do, waits until the last pass is SIDE_NS ago.
+ * How far apart looks at programs that start are: as far as samples of a CPU, since the mappings of a program are wanted when
+ * it has a sample.  But many programs live no longer than SIDE_MAX_NS, and their files are read while they do.
  */
-static void collect_side(const struct epoll_event *events, int count, uint64_t passed_ns)
+static uint64_t side_ns(const struct recording *r)
 {
-	uint64_t until_ns = passed_ns + SIDE_NS;
-	struct timespec until = { .tv_sec = (time_t)(until_ns / 1000000000),
-				  .tv_nsec = (long)(until_ns % 1000000000) };
-	int i;
+	uint64_t sample_ns = r->opts->freq_hz ? 1000000000 / r->opts->freq_hz : 0;
 
-	for (i = 0; i < count; i++) {
-		if ((events[i].data.u64 & 0xff) != SOURCE_SIDE)
-			return;
-	}
-	if (count > 0)
-		(void)clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	if (sample_ns < SIDE_NS)
+		return SIDE_NS;
+	return sample_ns < SIDE_MAX_NS ? sample_ns : SIDE_MAX_NS;
+}
+
+/*
+ * Waits for events, and returns how many there are to handle.  The mappings of a new program should be known soon, but a
+ * shell script starts hundreds a second: when there is nothing else to do, waits until the last pass is side_ns() ago.
+ */
+static int await_events(struct recording *r, uint64_t passed_ns, struct epoll_event *events,
+			int most)
+{
+	int count = epoll_wait(r->any_epoll_fd, events, most, wait_ms(r)), rest_ms = 0, most_ms;
+	uint64_t until_ns = passed_ns + side_ns(r), now_ns = clock_ns(CLOCK_MONOTONIC);
+
+	if (count <= 0)
+		return count;
+	if (r->bpf && now_ns < until_ns) /* without, copies of stacks fill the side-band's rings */
+		rest_ms = (int)((until_ns - now_ns) / 1000000) + 1;
+	most_ms = wait_ms(r);
+	return epoll_wait(r->epoll_fd, events, most, rest_ms < most_ms ? rest_ms : most_ms);
 }
 
 static void raise_priority(struct recording *r)
@@ -707,7 +736,7 @@ int recording_loop(struct recording *r)
 
 	err = watch_all(r);
 	while (!err && !r->end_reason) {
-		count = epoll_wait(r->epoll_fd, events, 16, wait_ms(r));
+		count = await_events(r, now_ns, events, 16);
 		if (count < 0 && errno != EINTR) {
 			err = note_fail(&r->notes, -errno, "what was recorded before is readable",
 					"cannot wait for events");
@@ -715,8 +744,6 @@ int recording_loop(struct recording *r)
 		}
 		for (i = 0; i < count; i++)
 			handle(r, &events[i]);
-		if (r->bpf) /* without, copies fill the rings */
-			collect_side(events, count, now_ns);
 		woke_ns = clock_ns(CLOCK_MONOTONIC);
 		raise_priority(r);
 		err = recording_pass(r, false);

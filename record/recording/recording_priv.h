@@ -115,7 +115,7 @@ struct recording {
 	uint64_t run_ns, start_ns; /* when it was asked for, and when events began */
 	uint64_t kallsyms_pieces, notes_pieces;
 	struct signal_state signals; /* as they were */
-	int epoll_fd, signal_fd, timer_fd;
+	int epoll_fd, any_epoll_fd, signal_fd, timer_fd;
 	int pid_fds[RECORD_PIDS_MAX]; /* -1: ended */
 	unsigned pids_alive;
 	const char *end_reason; /* NULL: go on */

@@ -96,6 +96,16 @@ struct cpu_cost {
 	__u32 pad;
 };
 
+/* The time for stacks of switches, of a CPU. */
+struct stack_budget {
+	__u64 since_ns; /* when the chance was last adjusted */
+	__u64 cost_ns;  /* on stacks that were drawn, since then */
+	__u64 rare_ns; /* on stacks of rare waits; decreases at the rate that is allowed for these */
+	__u64 spent_ns; /* on all of them */
+	__u32 chance;   /* of CHANCE_ONE; 0: not begun */
+	__u32 pad;
+};
+
 struct cpu_event {
 	struct event_header h;
 	__u32 pid, tid; /* by user space's terms: pid is the process */

@@ -65,7 +65,7 @@ const struct option opttable[] = {
 	  "keep unwind tables in DIR for the next recording, or 'none' (default: /var/cache/ebprec)" },
 	{ OPT_STRING, 0, "max-overhead", "PERCENT", AT(max_overhead), 0, 0,
 	  "limit what stacks of waiting threads cost to PERCENT of a CPU (default: 2; 0: take no such stacks); when "
-	  "it is given, what all costs, by fewer samples" },
+	  "it is given, what all costs, by fewer of these stacks, then fewer samples" },
 	{ OPT_UINT, 0, "samples-per-hour", "N", AT(samples_an_hour), 1, 1000000000,
 	  "at most about N samples of each service (unit, container, else name of the thread); each stands for those "
 	  "that are left out" },

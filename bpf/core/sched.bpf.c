@@ -29,8 +29,8 @@
 #include "bpf/lib/stacks.bpf.h"
 #include "bpf/runtime/runtimes.bpf.h"
 
-/* The time that stacks may take; 0: none is taken. */
-const volatile __u32 stack_ns_a_second = 0;
+/* The time that stacks may take; 0: none is taken.  User space changes it as it runs. */
+volatile __u32 stack_ns_a_second = 0;
 /* A thread that waited as long for a CPU is reported when it runs; 0: none is. */
 const volatile __u64 late_ns = 0;
 
@@ -39,14 +39,6 @@ const volatile __u64 late_ns = 0;
 #define RARE_BURST_NS 50000000ULL /* the unused time for rare waits accumulates up to this */
 #define CHANCE_ONE    (1u << 20)
 #define CHANCE_LEAST  (1u << 6) /* one of 16384 */
-
-struct stack_budget {
-	__u64 since_ns; /* when the chance was last adjusted */
-	__u64 cost_ns;  /* on stacks that were drawn, since then */
-	__u64 rare_ns; /* on stacks of rare waits; decreases at the rate that is allowed for these */
-	__u32 chance;  /* of CHANCE_ONE; 0: not begun */
-	__u32 pad;
-};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -253,7 +245,7 @@ static __always_inline bool send_with_stack(void *ctx, void *ring, struct switch
 		    bpf_ringbuf_output(ring, ev, size_bytes, wake_flags(ring)))
 			return false;
 	}
-	*cost_ns += bpf_ktime_get_ns() - ev->h.time_ns;
+	*cost_ns = bpf_ktime_get_ns() - ev->h.time_ns;
 	return true;
 }
 
@@ -378,8 +370,9 @@ static __always_inline void handle_switch(void *ctx, bool preempt, struct task_s
 	struct stack_budget *b;
 	__u32 zero = 0, weight = 0, wanted, syscall;
 	bool rare = false,
-	     inside = pidns_level; /* read once: each read stays, where nothing is inside */
-	__u64 now_ns, prev_ids = 0, next_ids = 0; /* set inside a pid namespace alone */
+	     inside = pidns_level;        /* read once: each read stays, where nothing is inside */
+	__u64 prev_ids = 0, next_ids = 0; /* set inside a pid namespace alone */
+	__u64 now_ns, cost_ns;
 	void *ring;
 
 	if (inside) {
@@ -416,8 +409,10 @@ static __always_inline void handle_switch(void *ctx, bool preempt, struct task_s
 			if (inside)
 				rename_switch(ev, prev_ids, next_ids);
 			ev->weight = weight;
-			if (!send_with_stack(ctx, ring, copy, rare ? &b->rare_ns : &b->cost_ns))
+			if (!send_with_stack(ctx, ring, copy, &cost_ns))
 				goto lost;
+			*(rare ? &b->rare_ns : &b->cost_ns) += cost_ns;
+			b->spent_ns += cost_ns;
 			return;
 		}
 	}
@@ -508,7 +503,7 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 	struct waker_event *ev;
 	__u32 zero = 0;
 	struct walk_state *w;
-	__u64 frames;
+	__u64 frames, cost_ns;
 
 	ev = bpf_map_lookup_elem(&waker_scratch, &zero);
 	b = bpf_map_lookup_elem(&stack_budgets, &zero);
@@ -525,7 +520,9 @@ static __always_inline void send_waker(void *ctx, const struct thread_facts *f,
 		frames += runtimes_add(&ev->stack, frames, runtimes_take(w));
 	if (!STACK_SEND(ring, ev, frames))
 		goto lost;
-	b->cost_ns += bpf_ktime_get_ns() - ev->h.time_ns;
+	cost_ns = bpf_ktime_get_ns() - ev->h.time_ns;
+	b->cost_ns += cost_ns;
+	b->spent_ns += cost_ns;
 	return;
 lost:
 	count_lost(EBPREC_EV_WAKER);

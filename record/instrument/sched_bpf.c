@@ -13,12 +13,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <bpf/bpf.h>
+
 #include "bpf/core/sched.skel.h"
 #include "format/perf/trace_data.h"
 #include "format/os/clock.h"
 #include "record/instrument/bpf_load.h"
 #include "record/instrument/event_stack.h"
 #include "record/instrument/instrument.h"
+#include "record/instrument/stack_allowance.h"
 #include "record/instrument/thread_runtime.h"
 #include "record/runtime/runtimes.h"
 #include "record/output/sample_record.h"
@@ -64,6 +67,8 @@ struct sched_state {
 	struct thread_runtimes *runtimes; /* NULL: the kernel has no such tracepoint */
 	uint64_t emitted_ns, stopped_ns;
 	struct u64map named; /* threads of others whose name is in the capture */
+	struct stack_allowance allowance;
+	bool noted_low; /* few stacks are taken, and a note has it */
 };
 
 static int begin_load(struct instrument_ctx *c, struct sched_state *s)
@@ -73,7 +78,7 @@ static int begin_load(struct instrument_ctx *c, struct sched_state *s)
 	s->skel = sched_bpf__open_opts(bpf_load_options(&s->load, c->types));
 	if (!s->skel)
 		return -errno;
-	s->skel->rodata->stack_ns_a_second = c->opts->stack_ns_a_second / c->cpus->count;
+	s->skel->bss->stack_ns_a_second = (uint32_t)(c->opts->stack_ns_a_second / c->cpus->count);
 	s->skel->rodata->late_ns = c->opts->late_ns;
 	s->skel->rodata->user_stacks = c->walker != NULL;
 	s->skel->rodata->copy_bytes = SWITCH_COPY_BYTES - COPY_BELOW_SP;
@@ -468,6 +473,61 @@ static int sched_on_event(struct instrument_ctx *c, const struct event_header *h
 	return on_task(c, (const void *)h);
 }
 
+/* ---- what it costs ---- */
+
+/* The time that stacks took in the kernel; where it cannot be read, as of when it could be. */
+static void count_stacks(struct instrument_ctx *c, const struct sched_state *s)
+{
+	int cpus = libbpf_num_possible_cpus();
+	struct stack_budget *budgets = cpus > 0 ? calloc((size_t)cpus, sizeof(*budgets)) : NULL;
+	uint32_t zero = 0;
+	uint64_t sum_ns = 0;
+
+	if (budgets && c->emit &&
+	    !bpf_map_lookup_elem(bpf_map__fd(s->skel->maps.stack_budgets), &zero, budgets)) {
+		for (int i = 0; i < cpus; i++)
+			sum_ns += budgets[i].spent_ns;
+		c->emit->account.switch_stack_ns = sum_ns;
+	}
+	free(budgets);
+}
+
+static void note_allowance(struct instrument_ctx *c, struct sched_state *s)
+{
+	const struct stack_allowance *w = &s->allowance;
+
+	if (w->is_low && !s->noted_low)
+		note(c->notes, NOTE_INFO,
+		     "recording took %.2f %% of a CPU besides stacks of switches, --max-overhead is %.2f: these may take %.2f from now on, and stand for all",
+		     (double)w->last_ns / 1e7, (double)w->limit_ns / 1e7,
+		     (double)w->allowed_ns / 1e7);
+	s->noted_low = w->is_low || (s->noted_low && w->allowed_ns < w->limit_ns / 2);
+}
+
+/* With --max-overhead: when the recorder costs more, it takes fewer stacks of switches. */
+static int sched_tick(struct instrument_ctx *c, uint64_t now_ns)
+{
+	struct account *a = &c->emit->account;
+	struct sched_state *s = c->state;
+	uint64_t used_ns;
+
+	if (!c->opts->max_overhead || !c->opts->stack_ns_a_second ||
+	    now_ns < s->allowance.at_ns + 1000000000)
+		return 0;
+	account_own_cost(a);
+	count_stacks(c, s);
+	used_ns = a->own_user_ns + a->own_system_ns + a->sampling_ns;
+	if (!s->allowance.at_ns) {
+		stack_allowance_init(&s->allowance, c->opts->stack_ns_a_second, now_ns, used_ns);
+	} else if (stack_allowance_look(&s->allowance, now_ns, used_ns)) {
+		s->skel->bss->stack_ns_a_second = (uint32_t)(s->allowance.allowed_ns /
+							     c->cpus->count);
+		note_allowance(c, s);
+	}
+	a->switch_stack_least_ns = s->allowance.least_ns;
+	return 0;
+}
+
 /* Switches were attached last and end first: between any two of them, nothing else is missing. */
 static void sched_stop(struct instrument_ctx *c)
 {
@@ -477,6 +537,7 @@ static void sched_stop(struct instrument_ctx *c)
 		return;
 	bpf_link__destroy(s->skel->links.on_switch); /* NULL is fine */
 	s->skel->links.on_switch = NULL;
+	count_stacks(c, s);
 	s->stopped_ns = clock_ns(CLOCK_MONOTONIC);
 	sched_bpf__detach(s->skel);
 }
@@ -505,6 +566,7 @@ const struct instrument inst_sched = {
 	.prepare = sched_prepare,
 	.attach = sched_attach,
 	.on_event = sched_on_event,
+	.tick = sched_tick,
 	.augment = sched_augment,
 	.stop = sched_stop,
 	.detach = sched_detach,

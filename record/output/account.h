@@ -78,9 +78,13 @@ struct account {
 	uint64_t failed_part_count; /* parts of the recording that failed: notes_json() has them */
 	uint64_t file_bytes;        /* as of the last flush */
 	uint64_t duration_ns, own_user_ns, own_system_ns, own_peak_bytes;
-	uint64_t bpf_ns;          /* of our programs, where the kernel measures it */
-	uint64_t sampling_ns;     /* of these, what samples took; always measured */
-	uint64_t thinned_count;   /* samples that --max-overhead left out; others stand for them */
+	uint64_t bpf_ns;        /* of our programs, where the kernel measures it */
+	uint64_t sampling_ns;   /* of these, what samples took; always measured */
+	uint64_t thinned_count; /* samples that --max-overhead left out; others stand for them */
+	uint64_t
+		switch_stack_ns; /* of bpf_ns, what stacks of switches and wakers took; always measured */
+	/* With --max-overhead, the least time that these were allowed in a second. */
+	uint64_t switch_stack_least_ns;
 	uint64_t thinned_most;    /* one of so many was taken, at the worst; 0: all always */
 	uint64_t ring_peak_bytes; /* the fullest that a ring was when it was emptied */
 	uint64_t startup_ns;      /* from the beginning until events are recorded */

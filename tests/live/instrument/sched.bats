@@ -225,6 +225,24 @@ row() {
 		fail "$stacks stacks of $(account half.data switches) switches"
 }
 
+# bats test_tags=long
+@test "above --max-overhead few stacks of switches are taken, and all switches" {
+	# shellcheck disable=SC2016 # for the inner shell
+	ebprec record -q -a -F 19 --max-overhead 0.1 -m 64M -o dear.data -- \
+		sh -c 'end=$(($(date +%s) + 4)); while [ "$(date +%s)" -le $end ]; do pingpong 5000; done' >counted
+	same 125000 "$(account dear.data thinned switch_stacks_least_ns)"
+	contains "$(ebprec info dear.data)" "besides stacks of switches, --max-overhead is 0.10: these may take 0.01 from now on, and stand for all"
+	stacks=$(account dear.data switches_with_stack)
+	spent_ns=$(account dear.data own_cpu switch_stacks_ns)
+	[ "$stacks" -gt 0 ] && [ "$spent_ns" -gt 0 ] || fail "$stacks stacks in $spent_ns ns"
+	# The kernel counted until each printed its line; of some thousand it does not report one itself.
+	counted=$(jq -Rs '[split("\n")[] | select(. != "") | split(" ") | (.[1] | tonumber) + (.[2] | tonumber)] | add' counted)
+	recorded=$(ebprec sched --json --comm pingpong dear.data 2>/dev/null | jq '[.threads[] | .voluntary + .involuntary] | add')
+	lost=$(account dear.data lost switches)
+	numbers_hold "$recorded + $lost > $counted * 0.999 and $recorded < $counted * 1.001 + 20 * $(wc -l <counted)" ||
+		fail "$recorded switches and $lost lost, of $counted"
+}
+
 @test "programs that have just begun have complete stacks where they wait" {
 	# They wait for each other, when nothing of them is known to BPF yet.
 	# shellcheck disable=SC2016 # for the inner shell

@@ -80,3 +80,10 @@ enum terminal_ink terminal_ink_of_percent(double percent)
 {
 	return percent >= 5 ? INK_HOT : percent >= 0.5 ? INK_WARM : INK_NONE;
 }
+
+void terminal_percent(FILE *to, const struct terminal *t, double percent)
+{
+	enum terminal_ink ink = terminal_ink_of_percent(percent);
+
+	fprintf(to, "%s%7.2f%%%s", terminal_ink(t, ink), percent, terminal_plain(t, ink));
+}

@@ -27,5 +27,7 @@ const char *terminal_ink(const struct terminal *t, enum terminal_ink ink);
 const char *terminal_plain(const struct terminal *t, enum terminal_ink ink);
 /* The ink of a share: what is hot is seen first. */
 enum terminal_ink terminal_ink_of_percent(double percent);
+/* In 8 columns, with that ink. */
+void terminal_percent(FILE *to, const struct terminal *t, double percent);
 
 #endif

@@ -9,6 +9,7 @@
 
 #include "analyze/out/aligned_table.h"
 #include "analyze/out/message.h"
+#include "analyze/out/number_text.h"
 #include "analyze/out/terminal.h"
 #include "format/text/json_writer.h"
 
@@ -160,7 +161,7 @@ void text_table_percent(struct text_table *v, const char *key, uint64_t part, ui
 {
 	char text[16];
 
-	snprintf(text, sizeof(text), "%.2f%%", total ? 100.0 * (double)part / (double)total : 0);
+	snprintf(text, sizeof(text), "%.2f%%", number_percent(part, total));
 	text_table_measure(v, key, text);
 }
 

@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "analyze/out/markdown.h"
+#include "analyze/out/number_text.h"
+#include "format/base/saturate.h"
 
 #define NAME_COLUMNS    48
 #define COMM_COLUMNS    24
@@ -23,31 +25,13 @@ struct room {
 
 /* ---- numbers ---- */
 
-static double percent(double part, double total)
-{
-	return total > 0 ? 100 * part / total : 0;
-}
-
 static void put_time(FILE *to, uint64_t ns)
 {
-	static const struct {
-		double ns;
-		const char *unit;
-	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
-	size_t i = 0;
-	double value;
+	char text[NUMBER_TEXT_BYTES] = "0 s";
 
-	while (i + 1 < sizeof(units) / sizeof(units[0]) && (double)ns < units[i].ns)
-		i++;
-	if (!ns)
-		i = 0;
-	value = (double)ns / units[i].ns;
-	fprintf(to, "%.*f %s",
-		!ns           ? 0
-		: value < 10  ? 2
-		: value < 100 ? 1
-			      : 0,
-		value, units[i].unit);
+	if (ns)
+		number_time((double)ns, text);
+	fputs(text, to);
 }
 
 static void put_ratio(FILE *to, double ratio)
@@ -119,8 +103,7 @@ static void write_incomplete(FILE *to, const struct brief *b)
 	if (f->lost_samples)
 		fprintf(to, "%" PRIu64 " of %" PRIu64 " samples were lost (%.1f %%)%s",
 			f->lost_samples, f->samples + f->lost_samples,
-			percent((double)f->lost_samples,
-				(double)f->samples + (double)f->lost_samples),
+			number_percent(f->lost_samples, saturate_add(f->samples, f->lost_samples)),
 			f->is_damaged || f->unknown_ns ? ", " : "");
 	if (f->unknown_ns) {
 		fputs("events are missing in ", to);
@@ -166,7 +149,7 @@ static void write_fork_storm(FILE *to, const struct brief *b)
 static void write_collecting(FILE *to, const struct brief *b)
 {
 	fprintf(to, "%.1f %% of %" PRIu64 " samples are in it",
-		percent((double)b->facts.collecting, (double)b->facts.samples), b->facts.samples);
+		number_percent(b->facts.collecting, b->facts.samples), b->facts.samples);
 	if (b->process_count) {
 		fputs("; most ran ", to);
 		markdown_code(to, b->processes[0].comm, COMM_COLUMNS);
@@ -204,10 +187,10 @@ static void write_cpu(FILE *to, const struct brief *b)
 	put_top_process(to, b);
 	if (b->facts.elapsed_ns && b->process_count)
 		fprintf(to, " (%.0f %% of a CPU)",
-			percent((double)b->processes[0].run_ns, (double)b->facts.elapsed_ns));
+			number_percent(b->processes[0].run_ns, b->facts.elapsed_ns));
 	if (b->function_count) {
 		fprintf(to, "%s%.1f %% of samples are in ", b->process_count ? "; " : "",
-			percent((double)b->functions[0].self, (double)b->all));
+			number_percent(b->functions[0].self, b->all));
 		markdown_code(to, b->functions[0].name, NAME_COLUMNS);
 	}
 }
@@ -233,7 +216,7 @@ static void write_busy(FILE *to, const struct brief *b)
 	put_elapsed(to, b);
 	if (f->cpus)
 		fprintf(to, ": %" PRIu64 " CPUs were busy %.1f %%", f->cpus,
-			percent((double)f->run_ns, (double)f->elapsed_ns * (double)f->cpus));
+			number_percent(f->run_ns, f->elapsed_ns) / (double)f->cpus);
 	if (b->process_count) {
 		fputs(", most ran ", to);
 		markdown_code(to, b->processes[0].comm, COMM_COLUMNS);
@@ -331,8 +314,7 @@ static void write_processes(FILE *to, const struct brief *b, const struct room *
 
 		fputs("| ", to);
 		put_time(to, p->run_ns);
-		fprintf(to, " | %.1f %% | ",
-			percent((double)p->run_ns, (double)b->facts.elapsed_ns));
+		fprintf(to, " | %.1f %% | ", number_percent(p->run_ns, b->facts.elapsed_ns));
 		markdown_cell(to, p->comm, COMM_COLUMNS);
 		if (p->processes > 1)
 			fprintf(to, " (%" PRIu64 " processes)", p->processes);
@@ -352,8 +334,8 @@ static void write_functions(FILE *to, const struct brief *b, const struct room *
 	for (size_t i = 0; i < count; i++) {
 		const struct brief_function *f = &b->functions[i];
 
-		fprintf(to, "| %.1f %% | %.1f %% | ", percent((double)f->self, (double)b->all),
-			percent((double)f->total, (double)b->all));
+		fprintf(to, "| %.1f %% | %.1f %% | ", number_percent(f->self, b->all),
+			number_percent(f->total, b->all));
 		markdown_cell(to, f->name, room->name_columns);
 		fputs(" | ", to);
 		markdown_cell(to, f->object, COMM_COLUMNS);

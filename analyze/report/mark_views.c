@@ -9,6 +9,7 @@
 #include "analyze/input/event/event_iter.h"
 #include "analyze/out/aligned_table.h"
 #include "analyze/out/message.h"
+#include "analyze/out/number_text.h"
 #include "analyze/out/text_table.h"
 #include "format/base/saturate.h"
 #include "format/base/vec.h"
@@ -264,11 +265,6 @@ static int order_all(struct mark_views *s)
 
 /* ---- for people ---- */
 
-static double ms(uint64_t ns)
-{
-	return (double)ns / 1e6;
-}
-
 /* As --time takes it: since the first sample. */
 static void put_time(const struct mark_views *s, uint64_t time_ns, FILE *to)
 {
@@ -317,7 +313,7 @@ static void put_table(const struct mark_views *s, FILE *to)
 		message_padded(to, comm_of(s, i, unknown), 15);
 		fprintf(to, " %7u %7u %3u %-5s", m->pid, m->tid, m->cpu, kind_text(m->kind));
 		if (span && span->end != MARKS_NONE)
-			fprintf(to, " %12.6f  ", ms(span->end_ns - span->start_ns));
+			fprintf(to, " %12.6f  ", number_ms(span->end_ns - span->start_ns));
 		else
 			fprintf(to, " %12s  ", span ? "no end" : "");
 		put_name(s, m, to);
@@ -329,12 +325,12 @@ static void add_kind(const struct mark_views *s, const struct mark_views_kind *k
 {
 	const struct percentiles *d = &k->took;
 	const double times[] = {
-		ms(d->sum_ns),
-		ms(percentiles_quantile(d, 0)),
-		ms(percentiles_quantile(d, 1)),
-		d->count ? ms(d->sum_ns) / (double)d->count : 0,
-		ms(percentiles_quantile(d, 0.5)),
-		ms(percentiles_quantile(d, 0.99)),
+		number_ms(d->sum_ns),
+		number_ms(percentiles_quantile(d, 0)),
+		number_ms(percentiles_quantile(d, 1)),
+		d->count ? number_ms(d->sum_ns) / (double)d->count : 0,
+		number_ms(percentiles_quantile(d, 0.5)),
+		number_ms(percentiles_quantile(d, 0.99)),
 	};
 	FILE *name;
 
@@ -407,8 +403,8 @@ static void put_waterfall(const struct mark_views *s, FILE *to)
 
 		if (!is_shown(s, span))
 			continue;
-		fprintf(to, "%12.6f %12.6f ", ms(span->start_ns - s->hull.from_ns),
-			ms(span->end_ns - span->start_ns));
+		fprintf(to, "%12.6f %12.6f ", number_ms(span->start_ns - s->hull.from_ns),
+			number_ms(span->end_ns - span->start_ns));
 		put_bar(&s->hull, span, to);
 		fputs("  ", to);
 		message_padded(to, comm_of(s, span->begin, unknown), 15);

@@ -10,6 +10,7 @@
 
 #include "analyze/input/capture_meta.h"
 #include "analyze/out/message.h"
+#include "analyze/out/number_text.h"
 #include "analyze/report/quality/debian_packages.h"
 #include "analyze/report/quality/runtimes.h"
 #include "format/reader/capture.h"
@@ -43,11 +44,6 @@ static void __attribute__((format(printf, 2, 3))) put_line(FILE *to, const char 
 	message_escaped(to, line, strlen(line));
 	putc('\n', to);
 	free(longer);
-}
-
-static double percent(uint64_t part, uint64_t total)
-{
-	return total ? 100.0 * (double)part / (double)total : 0;
 }
 
 /* The options for the compilers of a set: "node: run it with ...; java: run it with ...". */
@@ -103,8 +99,9 @@ static void write_break(const struct report *r, const struct stack_quality_cause
 	else
 		*before = remedy;
 	put_line(to, "  %.1f %% break off in %.*s%s%s%s%s%s",
-		 percent(c->count, r->quality.user_stacks), (int)size, base, text ? ": " : "",
-		 text ? text : "", remedy ? " (" : "", remedy ? remedy : "", remedy ? ")" : "");
+		 number_percent(c->count, r->quality.user_stacks), (int)size, base,
+		 text ? ": " : "", text ? text : "", remedy ? " (" : "", remedy ? remedy : "",
+		 remedy ? ")" : "");
 }
 
 /* Where no sample has a stack, none of them breaks off. */
@@ -150,7 +147,7 @@ static void write_stacks(const struct report *r, FILE *to)
 		 "stacks: %" PRIu64 " samples, %" PRIu64 " with a user stack; %" PRIu64
 		 " of these complete (%.1f %%)",
 		 v->samples, v->user_stacks, v->complete_stacks,
-		 percent(v->complete_stacks, v->user_stacks));
+		 number_percent(v->complete_stacks, v->user_stacks));
 	write_breaks(r, to);
 	if (r->sampled.without_chain)
 		put_line(to, "  %" PRIu64 " samples have no stack at all, but one address",
@@ -177,7 +174,7 @@ static void write_guesses(const struct report *r, FILE *to)
 		put_line(to,
 			 "  %.1f %% are from files that only their path speaks for "
 			 "(see --symbols-report)",
-			 percent(guessed, r->quality.frames));
+			 number_percent(guessed, r->quality.frames));
 }
 
 /* The compiler has the names of code made at run time; a file of perf cannot hold them. */
@@ -225,7 +222,8 @@ static void write_unnamed(const struct report *r, const struct stack_quality_cau
 	if (!reason)
 		reason = name_reason_text(c->reason);
 	put_line(to, "  %.1f %% of %s in %s: %s%s%s%s%s%s",
-		 c->samples ? percent(c->samples, v->samples) : percent(c->count, v->frames),
+		 c->samples ? number_percent(c->samples, v->samples)
+			    : number_percent(c->count, v->frames),
 		 c->samples ? "samples end" : "frames are", string_table_text(r->names, c->dso),
 		 reason, remedy ? " (" : "", remedy ? remedy : "", package ? ": " : "",
 		 package ? package : "", remedy ? ")" : "");
@@ -289,15 +287,16 @@ static void write_interpreted(const struct report *r, FILE *to)
 
 		write_reasons(in, of->language, of->understood, to);
 		if (in->samples <= sum_reasons(in) ||
-		    percent(in->samples, r->quality.samples) < INTERPRETED_PERCENT)
+		    number_percent(in->samples, r->quality.samples) < INTERPRETED_PERCENT)
 			continue;
 		base = function_label_base(string_table_text(r->names, in->dso), &size);
 		put_line(
 			to,
 			"  %.1f %% of samples ran %s code in %.*s: its functions show as %s%s%s%s%s",
-			percent(in->samples, r->quality.samples), of->language, (int)size, base,
-			of->function, of->cure ? " (" : "", of->prefix ? recorder_cure(r) : "",
-			of->cure ? of->cure : "", of->cure ? ")" : "");
+			number_percent(in->samples, r->quality.samples), of->language, (int)size,
+			base, of->function, of->cure ? " (" : "",
+			of->prefix ? recorder_cure(r) : "", of->cure ? of->cure : "",
+			of->cure ? ")" : "");
 	}
 	write_reasons(&r->quality.interpreted[RUNTIMES_INTERPRETERS], "interpreted", NULL, to);
 }
@@ -311,8 +310,9 @@ static void write_names(const struct report *r, FILE *to)
 			 "names: %" PRIu64 " of %" PRIu64
 			 " samples end in a function without one (%.1f %%); %" PRIu64 " of %" PRIu64
 			 " frames have none (%.1f %%)",
-			 v->unnamed_samples, v->samples, percent(v->unnamed_samples, v->samples),
-			 v->unnamed_frames, v->frames, percent(v->unnamed_frames, v->frames));
+			 v->unnamed_samples, v->samples,
+			 number_percent(v->unnamed_samples, v->samples), v->unnamed_frames,
+			 v->frames, number_percent(v->unnamed_frames, v->frames));
 	else
 		put_line(to, "names: all %" PRIu64 " frames have one", v->frames);
 	write_unnamed_files(r, to);
@@ -414,7 +414,7 @@ static bool has_stacks(const struct capture *c)
 /* Broken stacks show the functions that a thread waited in, and not what called them. */
 static const char *how_far(const struct stack_quality *v, char text[64])
 {
-	const double complete = percent(v->complete_stacks, v->user_stacks);
+	const double complete = number_percent(v->complete_stacks, v->user_stacks);
 
 	*text = '\0';
 	if (v->user_stacks && complete < 99.95)

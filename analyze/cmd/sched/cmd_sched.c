@@ -16,6 +16,7 @@
 #include "analyze/out/aligned_table.h"
 #include "analyze/out/histogram.h"
 #include "analyze/out/message.h"
+#include "analyze/out/number_text.h"
 #include "analyze/sched/stats.h"
 #include "analyze/cmd/common/usage.h"
 #include "analyze/out/text_table.h"
@@ -74,11 +75,6 @@ static const struct usage sched_usage = {
 	.of_perf = sched_words,
 };
 
-static double ms(uint64_t ns)
-{
-	return (double)ns / 1e6;
-}
-
 static double us(uint64_t ns)
 {
 	return (double)ns / 1e3;
@@ -120,7 +116,7 @@ static void put_dist(const char *title, const struct percentiles *d)
 	printf("  count %zu, mean %.3f us, p50 %.3f, p95 %.3f, p99 %.3f, max %.3f, total %.3f ms\n",
 	       d->count, us(d->sum_ns) / (double)d->count, us(percentiles_quantile(d, 0.5)),
 	       us(percentiles_quantile(d, 0.95)), us(percentiles_quantile(d, 0.99)),
-	       us(d->ns[d->count - 1]), ms(d->sum_ns));
+	       us(d->ns[d->count - 1]), number_ms(d->sum_ns));
 	fill_slots(d, slots, &used);
 	histogram_print("usecs", slots, 0, used, stdout);
 }
@@ -135,7 +131,7 @@ static void add_exited(struct aligned_table *t, const struct exited *p,
 	aligned_table_format(t, "%d", p->prio);
 	aligned_table_format(t, "%d", p->nice);
 	aligned_table_text(t, exits_policy(p->policy));
-	aligned_table_format(t, "%.3f", ms(p->runtime_ns));
+	aligned_table_format(t, "%.3f", number_ms(p->runtime_ns));
 	aligned_table_format(t, "%" PRIu64, p->voluntary);
 	aligned_table_format(t, "%" PRIu64, p->involuntary);
 	aligned_table_format(t, "%u", p->threads);

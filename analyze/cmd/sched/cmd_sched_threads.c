@@ -7,12 +7,8 @@
 
 #include "analyze/sched/exits.h"
 #include "analyze/out/aligned_table.h"
+#include "analyze/out/number_text.h"
 #include "analyze/out/terminal.h"
-
-static double ms(uint64_t ns)
-{
-	return (double)ns / 1e6;
-}
 
 const char *cmd_sched_comm_text(const struct string_table *names,
 				const struct sched_stats_thread *th, char unknown[16])
@@ -85,7 +81,7 @@ static void id_cell(struct aligned_table *t, uint32_t id)
 
 static void ms_cell(struct aligned_table *t, uint64_t ns)
 {
-	aligned_table_format(t, "%.3f", ms(ns));
+	aligned_table_format(t, "%.3f", number_ms(ns));
 }
 
 static void priority_cells(struct aligned_table *t, const struct sched_stats_thread *th)
@@ -111,9 +107,7 @@ static void add_thread(struct aligned_table *t, const struct string_table *names
 	aligned_table_text(t, cmd_sched_comm_text(names, th, unknown));
 	id_cell(t, th->pid);
 	id_cell(t, th->tid);
-	aligned_table_format(t, "%.1f",
-			     span_ns ? 100.0 * (double)th->ns[THREAD_STATES_RUN] / (double)span_ns
-				     : 0);
+	aligned_table_format(t, "%.1f", number_percent(th->ns[THREAD_STATES_RUN], span_ns));
 	ms_cell(t, th->ns[THREAD_STATES_RUN]);
 	ms_cell(t, th->ns[THREAD_STATES_WAIT]);
 	ms_cell(t, th->ns[THREAD_STATES_SLEEP]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/out/message.h"
+#include "analyze/out/number_text.h"
 #include "format/text/json_writer.h"
 #include "format/base/vec.h"
 
@@ -152,15 +153,12 @@ static int digits(uint64_t value)
 
 static void write_percent(const struct page *p, uint64_t value)
 {
-	double percent = p->f->cost.total ? 100.0 * (double)value / (double)p->f->cost.total : 0;
-	const struct terminal *look = &p->style->look;
-	enum terminal_ink ink = terminal_ink_of_percent(percent);
-
-	if (value)
-		fprintf(p->to, "%s%7.2f%%%s ", terminal_ink(look, ink), percent,
-			terminal_plain(look, ink));
-	else
+	if (value) {
+		terminal_percent(p->to, &p->style->look, number_percent(value, p->f->cost.total));
+		putc(' ', p->to);
+	} else {
 		fprintf(p->to, "%9s", "");
+	}
 }
 
 /* NULL: none. */
@@ -405,11 +403,6 @@ static void write_code(struct page *p)
 
 /* ---- a function ---- */
 
-static double share(uint64_t part, uint64_t total)
-{
-	return total ? 100.0 * (double)part / (double)total : 0;
-}
-
 static int write_function(struct page *p)
 {
 	const struct annotated *f = p->f;
@@ -424,7 +417,7 @@ static int write_function(struct page *p)
 	fputs(" in ", p->to);
 	message_escaped(p->to, dso, strlen(dso));
 	fprintf(p->to, ": %" PRIu64 " %s, %.2f%% of all; %" PRIu64 " in it itself\n", f->cost.total,
-		p->style->weight, share(f->cost.total, p->a->sum), f->cost.self);
+		p->style->weight, number_percent(f->cost.total, p->a->sum), f->cost.self);
 	p->weight_width = (int)strlen(p->style->weight);
 	if (p->weight_width < digits(f->cost.total))
 		p->weight_width = digits(f->cost.total);
@@ -576,7 +569,8 @@ static const struct annotated **order_functions(struct page *p, size_t *count, s
 		if (!a->functions[i].cost.total)
 			continue;
 		list[(*count)++] = &a->functions[i];
-		*shown += share(a->functions[i].cost.total, a->sum) >= p->style->min_percent;
+		*shown += number_percent(a->functions[i].cost.total, a->sum) >=
+			  p->style->min_percent;
 	}
 	if (*count)
 		qsort_r(list, *count, sizeof(*list), compare_totals, p);

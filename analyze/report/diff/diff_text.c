@@ -6,14 +6,14 @@
 #include <string.h>
 
 #include "analyze/out/message.h"
+#include "analyze/out/number_text.h"
 #include "format/text/json_writer.h"
 
-#define AMOUNT_BYTES 32
-#define OFTEN_HZ     997 /* the frequency that is recommended for more samples */
-#define MORE_TIMES   10  /* as many samples, where the frequency is high already */
-#define ALL          0.9999
-#define DIFFERS      0.05 /* the logarithm of a ratio: 5 % */
-#define VARIES       2    /* more than so much is not the chance of single samples */
+#define OFTEN_HZ   997 /* the frequency that is recommended for more samples */
+#define MORE_TIMES 10  /* as many samples, where the frequency is high already */
+#define ALL        0.9999
+#define DIFFERS    0.05 /* the logarithm of a ratio: 5 % */
+#define VARIES     2    /* more than so much is not the chance of single samples */
 
 static const char *const side_names[DIFF_SIDES] = { "before", "after" };
 
@@ -40,43 +40,33 @@ size_t diff_text_column_bytes(const char *text)
 
 /* ---- amounts ---- */
 
-static void put_ns(double ns, char out[AMOUNT_BYTES])
-{
-	static const struct {
-		double ns;
-		const char *unit;
-	} units[] = { { 1e9, "s" }, { 1e6, "ms" }, { 1e3, "us" }, { 1, "ns" } };
-	size_t i = 0;
-
-	while (ns > 0 && ns < units[i].ns && i + 1 < sizeof(units) / sizeof(units[0]))
-		i++;
-	ns /= units[i].ns;
-	snprintf(out, AMOUNT_BYTES, "%.*f %s", ns < 10 ? 2 : ns < 100 ? 1 : 0, ns, units[i].unit);
-}
-
 /* A cost, or a cost by an amount. */
-static void put_cost(const struct diff_text *t, int side, double cost, char out[AMOUNT_BYTES])
+static void put_cost(const struct diff_text *t, int side, double cost, char out[NUMBER_TEXT_BYTES])
 {
 	double ns = t->sides[side].ns_per_cost;
 
 	if (ns > 0)
-		put_ns(cost * ns, out);
+		number_time(cost * ns, out);
 	else
-		snprintf(out, AMOUNT_BYTES,
+		snprintf(out, NUMBER_TEXT_BYTES,
 			 cost < 100   ? "%.2f"
 			 : cost < 1e9 ? "%.0f"
 				      : "%.4g",
 			 cost);
 }
 
-static void put_ratio(double ratio, char out[AMOUNT_BYTES])
+static void put_ratio(double ratio, char out[NUMBER_TEXT_BYTES])
 {
 	if (isinf(ratio))
 		out[0] = '\0';
 	else if (ratio >= 1e6)
-		snprintf(out, AMOUNT_BYTES, "x%.1e", ratio);
+		snprintf(out, NUMBER_TEXT_BYTES, "x%.1e", ratio);
 	else
-		snprintf(out, AMOUNT_BYTES, "x%.*f", ratio < 0.1 ? 3 : ratio < 100 ? 2 : 0, ratio);
+		snprintf(out, NUMBER_TEXT_BYTES, "x%.*f",
+			 ratio < 0.1   ? 3
+			 : ratio < 100 ? 2
+				       : 0,
+			 ratio);
 }
 
 /* ---- the text ---- */
@@ -85,15 +75,15 @@ static void write_side(const struct diff_text *t, const struct diff_table_result
 		       FILE *to)
 {
 	const struct diff_text_side *s = &t->sides[side];
-	char text[AMOUNT_BYTES];
+	char text[NUMBER_TEXT_BYTES];
 
 	fprintf(to, "# %-6s  %" PRIu64 " samples", side_names[side], r->total[side].samples);
 	if (s->ns_per_cost > 0) {
-		put_ns((double)r->total[side].cost * s->ns_per_cost, text);
+		number_time((double)r->total[side].cost * s->ns_per_cost, text);
 		fprintf(to, ", %s of CPU time", text);
 	}
 	if (s->elapsed_ns) {
-		put_ns((double)s->elapsed_ns, text);
+		number_time((double)s->elapsed_ns, text);
 		fprintf(to, " in %s", text);
 	}
 	if (t->span && r->amount[side] > 0) {
@@ -112,7 +102,7 @@ static void write_ratio(const struct diff_text *t, const struct diff_table_resul
 				    *after = &t->sides[DIFF_AFTER];
 	double from = (double)r->total[DIFF_BEFORE].cost * before->ns_per_cost;
 	double ratio = (double)r->total[DIFF_AFTER].cost * after->ns_per_cost / from;
-	char text[AMOUNT_BYTES];
+	char text[NUMBER_TEXT_BYTES];
 
 	if (!(from > 0) || !(ratio > 0))
 		return;
@@ -198,8 +188,8 @@ static void write_columns(const struct diff_text *t, uint32_t key, FILE *to)
 static void write_row(const struct diff_text *t, const struct diff_table_row *row, bool known,
 		      FILE *to)
 {
-	char cost[DIFF_SIDES][AMOUNT_BYTES], ratio[AMOUNT_BYTES], low[AMOUNT_BYTES],
-		high[AMOUNT_BYTES];
+	char cost[DIFF_SIDES][NUMBER_TEXT_BYTES], ratio[NUMBER_TEXT_BYTES], low[NUMBER_TEXT_BYTES],
+		high[NUMBER_TEXT_BYTES];
 
 	for (int side = 0; side < DIFF_SIDES; side++) {
 		if (t->basis == DIFF_RATE)
@@ -253,7 +243,7 @@ static const struct diff_table_row *largest_row(const struct diff_table_result *
 static void write_visible(const struct diff_table_row *largest, double percent, double times,
 			  FILE *to)
 {
-	char one[AMOUNT_BYTES], other[AMOUNT_BYTES];
+	char one[NUMBER_TEXT_BYTES], other[NUMBER_TEXT_BYTES];
 
 	put_ratio(exp(log(largest->visible) / sqrt(times)), one);
 	put_ratio(exp(log(percent) / sqrt(times)), other);

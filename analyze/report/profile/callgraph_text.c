@@ -5,6 +5,7 @@
 
 #include "analyze/report/profile/callgraph.h"
 #include "analyze/out/message.h"
+#include "analyze/out/number_text.h"
 #include "format/base/vec.h"
 #include "format/text/json_writer.h"
 
@@ -79,30 +80,17 @@ static int sort_children(struct printer *p)
 
 /* ---- lines ---- */
 
-static double percent(const struct printer *p, uint64_t value)
-{
-	return p->g->sum ? 100.0 * (double)value / (double)p->g->sum : 0;
-}
-
 static bool is_small(const struct printer *p, uint64_t value)
 {
-	return !value || percent(p, value) < p->style->min_percent;
-}
-
-static void write_percent(const struct printer *p, double value)
-{
-	enum terminal_ink ink = terminal_ink_of_percent(value);
-
-	fprintf(p->to, "%s%7.2f%%%s", terminal_ink(&p->style->look, ink), value,
-		terminal_plain(&p->style->look, ink));
+	return !value || number_percent(value, p->g->sum) < p->style->min_percent;
 }
 
 static void write_costs(const struct printer *p, uint64_t total, uint64_t self)
 {
-	write_percent(p, percent(p, total));
+	terminal_percent(p->to, &p->style->look, number_percent(total, p->g->sum));
 	if (!p->style->no_self) {
 		putc(' ', p->to);
-		write_percent(p, percent(p, self));
+		terminal_percent(p->to, &p->style->look, number_percent(self, p->g->sum));
 	}
 	fprintf(p->to, "  %*" PRIu64 "  ", p->weight_width, total);
 }
@@ -285,7 +273,7 @@ static int write_json(struct printer *p)
 	for (uint32_t i = 1; i < t->count; i++) {
 		depth = depths[t->nodes[i].parent]; /* a parent comes before its children */
 		if (depth == UINT32_MAX || (p->style->max_depth && depth >= p->style->max_depth) ||
-		    percent(p, p->g->totals[i]) < p->style->min_percent) {
+		    number_percent(p->g->totals[i], p->g->sum) < p->style->min_percent) {
 			depths[i] = UINT32_MAX;
 			continue;
 		}

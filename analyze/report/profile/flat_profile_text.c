@@ -5,6 +5,7 @@
 
 #include "analyze/report/profile/flat_profile.h"
 #include "analyze/out/message.h"
+#include "analyze/out/number_text.h"
 #include "format/text/json_writer.h"
 
 #define MAX_KEY_COLUMNS    32 /* a longer text makes its own line longer, not all */
@@ -44,11 +45,6 @@ static const char *key_text(const struct table *b, const struct flat_row *row, e
 	uint32_t label = sort_key_info(key)->fields ? row->group : row->frame;
 
 	return string_table_text(b->names, b->t->labels[label].texts[key]);
-}
-
-static double percent(const struct table *b, uint64_t value)
-{
-	return b->f->sum ? 100.0 * (double)value / (double)b->f->sum : 0;
 }
 
 /* ---- text ---- */
@@ -119,20 +115,12 @@ static void write_key(const struct table *b, const struct flat_row *row, size_t 
 		fprintf(b->to, "%*s", pad, "");
 }
 
-static void write_percent(const struct table *b, double value)
-{
-	const struct terminal *look = &b->style->look;
-	enum terminal_ink ink = terminal_ink_of_percent(value);
-
-	fprintf(b->to, "%s%7.2f%%%s", terminal_ink(look, ink), value, terminal_plain(look, ink));
-}
-
 static void write_row(const struct table *b, const struct flat_row *row)
 {
-	write_percent(b, percent(b, row->self));
+	terminal_percent(b->to, &b->style->look, number_percent(row->self, b->f->sum));
 	if (!b->style->no_children) {
 		putc(' ', b->to);
-		write_percent(b, percent(b, row->total));
+		terminal_percent(b->to, &b->style->look, number_percent(row->total, b->f->sum));
 	}
 	fprintf(b->to, "  %*" PRIu64 "  ", b->weight_width, row->self);
 	for (size_t k = 0; k < b->keys->count; k++)

@@ -96,7 +96,7 @@ layers() {
 	analyze/out: format/base format/text
 	analyze/sym/elf: format/base
 	analyze/sym/locate: format/base format/os format/payload analyze/base analyze/sym/elf
-	analyze/sym/dwarf: format/base analyze/sym/elf
+	analyze/sym/dwarf: format/base format/os analyze/sym/elf
 	analyze/sym/symtab: format/base format/unwind analyze/sym/elf analyze/sym/dwarf
 	analyze/sym: format/base format/os analyze/base analyze/sym/elf analyze/sym/locate analyze/sym/dwarf analyze/sym/symtab
 	analyze/input/event: format/base format/text format/unwind format/perf format/payload format/reader analyze/base

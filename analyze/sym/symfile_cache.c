@@ -5,13 +5,11 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "format/base/insertion_sort.h"
 #include "analyze/sym/symtab/perf_map.h"
 #include "format/base/vec.h"
-
-#define THREADS_MAX 8
+#include "format/os/threads.h"
 
 static bool has_id(const struct resolver_file *f)
 {
@@ -335,16 +333,8 @@ static void *load_queue(void *arg)
 
 static unsigned choose_thread_count(const struct symfile_cache *s, size_t file_count)
 {
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t count = s->thread_count;
-
-	if (s->roots.fetcher)
-		return 1; /* its time is short, and goes to the most wanted */
-	if (!count)
-		count = cpus < 1 ? 1 : (size_t)cpus;
-	if (count > THREADS_MAX)
-		count = THREADS_MAX;
-	return (unsigned)(count < file_count ? count : file_count);
+	/* The time of what is fetched is short, and goes to the most wanted. */
+	return s->roots.fetcher ? 1 : threads_choose(s->thread_count, file_count);
 }
 
 /* The calling thread is one of them; where no more can be started, fewer do the work. */
@@ -352,7 +342,7 @@ void symfile_cache_load(struct symfile_cache *s, const uint32_t *ids, size_t cou
 {
 	struct queue q = { .s = s, .ids = ids, .count = count };
 	unsigned started = 0, want = choose_thread_count(s, count);
-	pthread_t threads[THREADS_MAX];
+	pthread_t threads[THREADS_AT_ONCE];
 
 	s->round++;
 	for (size_t i = 0; i < count; i++)

@@ -5,7 +5,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "format/base/lower_bound.h"
 #include "analyze/sym/dwarf/addr2line_priv.h"
@@ -22,24 +21,14 @@ static void *work(void *arg)
 	return NULL;
 }
 
-static unsigned choose_thread_count(const struct addr2line *t, unsigned wanted)
-{
-	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	size_t count = wanted ? wanted : cpus < 1 ? 1 : (size_t)cpus;
-
-	if (count > ADDR2LINE_THREADS_MAX)
-		count = ADDR2LINE_THREADS_MAX;
-	return (unsigned)(count < t->task_count ? count : t->task_count);
-}
-
 /* The calling thread is one of them; where no more can be started, fewer do the work. */
 static int run_all(struct addr2line *t, unsigned wanted)
 {
-	unsigned started = 1, count = choose_thread_count(t, wanted);
-	pthread_t threads[ADDR2LINE_THREADS_MAX];
+	unsigned started = 1, count = threads_choose(wanted, t->task_count);
+	pthread_t threads[THREADS_AT_ONCE];
 	int err = 0;
 
-	for (unsigned i = 0; i < ADDR2LINE_THREADS_MAX; i++)
+	for (unsigned i = 0; i < THREADS_AT_ONCE; i++)
 		t->workers[i].tab = t;
 	while (started < count &&
 	       !pthread_create(&threads[started], NULL, work, &t->workers[started]))
@@ -118,7 +107,7 @@ void addr2line_free(struct addr2line *t)
 {
 	if (!t)
 		return;
-	for (unsigned i = 0; i < ADDR2LINE_THREADS_MAX; i++) {
+	for (unsigned i = 0; i < THREADS_AT_ONCE; i++) {
 		line_strings_done(&t->workers[i].texts);
 		free(t->workers[i].frames);
 	}
@@ -145,7 +134,7 @@ enum addr2line_gap addr2line_gap(const struct addr2line *t, const char **name)
 {
 	const struct addr2line_worker *first = NULL;
 
-	for (unsigned i = 0; i < ADDR2LINE_THREADS_MAX; i++)
+	for (unsigned i = 0; i < THREADS_AT_ONCE; i++)
 		if (t->workers[i].gap && (!first || t->workers[i].gap_off < first->gap_off))
 			first = &t->workers[i];
 	if (!first)

@@ -9,9 +9,9 @@
 #include "analyze/sym/dwarf/scopes.h"
 #include "analyze/sym/dwarf/addr2line.h"
 #include "analyze/sym/dwarf/line_strings.h"
+#include "format/os/threads.h"
 
-#define ADDR2LINE_THREADS_MAX 8
-#define ADDR2LINE_PACKS_MAX   4 /* of a program; the right one is as a rule the first */
+#define ADDR2LINE_PACKS_MAX 4 /* of a program; the right one is as a rule the first */
 
 struct addr2line_answer {
 	bool known;
@@ -65,7 +65,7 @@ struct addr2line {
 	uint64_t *vaddrs; /* owned, sorted */
 	size_t count;
 	struct addr2line_answer *answers;
-	struct addr2line_worker workers[ADDR2LINE_THREADS_MAX];
+	struct addr2line_worker workers[THREADS_AT_ONCE];
 	/* While it is made. */
 	struct dw_file file;
 	struct addr2line_parts parts;

@@ -9,12 +9,12 @@
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/lock_folder.h"
 #include "analyze/cmd/common/secret_file.h"
 #include "analyze/cmd/common/usage.h"
 #include "analyze/out/message.h"
@@ -166,23 +166,6 @@ static const struct usage serve_usage = {
 
 /* ---- the folder ---- */
 
-static int lock_folder(const char *folder)
-{
-	char *path;
-	int fd = -1;
-
-	if (asprintf(&path, "%s/lock", folder) >= 0) {
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-		free(path);
-	}
-	if (fd < 0)
-		return message_error("cannot write to '%s': %s", folder, strerror(errno));
-	if (!flock(fd, LOCK_EX | LOCK_NB))
-		return 0; /* until it ends */
-	close(fd);
-	return message_error("another 'ebprec serve' works in '%s'", folder);
-}
-
 static int open_store(const struct serve_options *o, struct serve_store **out)
 {
 	const struct serve_limits limits = { .most_series = o->most_series,
@@ -310,7 +293,7 @@ int cmd_serve(int argc, char **argv)
 		return status;
 	if (!opts.status && mkdir(opts.folder, 0700) && errno != EEXIST)
 		return message_error("cannot make '%s': %s", opts.folder, strerror(errno));
-	status = opts.status ? 0 : lock_folder(opts.folder);
+	status = opts.status ? 0 : lock_folder(opts.folder, "serve");
 	if (!status)
 		status = open_store(&opts, &store);
 	if (!status)

@@ -7,12 +7,12 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "analyze/base/read_file.h"
 #include "analyze/cmd/common/commands.h"
+#include "analyze/cmd/common/lock_folder.h"
 #include "analyze/cmd/common/name_options.h"
 #include "analyze/cmd/common/secret_file.h"
 #include "analyze/cmd/common/usage.h"
@@ -206,27 +206,6 @@ static int read_proxy(struct push_state *p)
 
 /* ---- the folder ---- */
 
-/* One sender a folder, until it ends. */
-static int lock_folder(const struct push_state *p)
-{
-	char *path;
-	int fd = -1, code;
-
-	if (asprintf(&path, "%s/lock", p->opts->folder) >= 0) {
-		fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
-		free(path);
-	}
-	if (fd < 0)
-		return message_error("cannot write to '%s': %s", p->opts->folder, strerror(errno));
-	if (!flock(fd, LOCK_EX | LOCK_NB))
-		return 0;
-	code = errno;
-	close(fd);
-	return code == EWOULDBLOCK
-		       ? message_error("another 'ebprec push' works in '%s'", p->opts->folder)
-		       : message_error("cannot lock '%s': %s", p->opts->folder, strerror(code));
-}
-
 /* To look at it, one that is not there is not made. */
 static int open_ledger(struct push_state *p)
 {
@@ -261,7 +240,7 @@ static int open_folder(struct push_state *p)
 		return message_error("cannot make '%s': %s", p->opts->folder, strerror(errno));
 	if (mkdir(p->out, 0700) && errno != EEXIST)
 		return message_error("cannot make '%s': %s", p->out, strerror(errno));
-	status = lock_folder(p);
+	status = lock_folder(p->opts->folder, "push");
 	if (!status)
 		status = open_ledger(p);
 	if (!status)

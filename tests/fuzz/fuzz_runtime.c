@@ -6,10 +6,8 @@
 
 #include "analyze/sym/bundle.h"
 #include "format/base/interpreted_code.h"
-#include "record/privsep/elf/elf_jvm.h"
-#include "record/privsep/elf/elf_listed.h"
-#include "record/privsep/elf/elf_python.h"
-#include "record/privsep/elf/elf_v8.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 #include "record/runtime/code_names.h"
 #include "record/runtime/jvm_lines.h"
 #include "record/runtime/python_lines.h"

@@ -5,11 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "record/privsep/elf/elf_jvm.h"
-#include "record/privsep/elf/elf_listed.h"
-#include "record/privsep/elf/elf_perl.h"
-#include "record/privsep/elf/elf_python.h"
-#include "record/privsep/elf/elf_v8.h"
+#include "record/privsep/elf/elf_parts.h"
 
 static void find_runtime(const struct source *file, struct elf_runtime *out)
 {

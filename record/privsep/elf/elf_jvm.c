@@ -1,13 +1,22 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/privsep/elf/elf_jvm.h"
-
+/*
+ * elf_jvm - the HotSpot JVM in an ELF file, Java 17 to 25
+ *
+ * libjvm.so exports gHotSpotVMStructs and gHotSpotVMTypes, tables of the fields and sizes of its structs for debuggers
+ * (src/hotspot/share/runtime/vmStructs.cpp).  Their texts, and the addresses of static fields, are pointers that the
+ * relocations have; sizes are in the file; the offsets of fields the JVM fills in as it starts, so the description has which
+ * entry is of which field (bpf/runtime_maps.h), and BPF reads the offsets in the process.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/base/cursor.h"
 #include "record/privsep/elf/elf_loop.h"
 #include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 
+#define JAVA_FIRST      17
+#define JAVA_LAST       25
 #define TEXTS_MAX_BYTES (1u << 20) /* of names of dynamic symbols: libjvm.so has 9 KB */
 #define SYMBOLS_MAX     4096u      /* the same: it has 530 */
 #define ENTRIES_MAX     2048u      /* of one table: they have below 800 */
@@ -377,7 +386,7 @@ static void describe_jvm(const struct elf_parts *parts, uint64_t structs, uint64
 	if (UNWIND_HERE == UNWIND_X86_64) {
 		if (read_tables(parts, structs, types, &t)) {
 			out->version = version_of(&t);
-			if (out->version < ELF_JVM_FIRST || out->version > ELF_JVM_LAST)
+			if (out->version < JAVA_FIRST || out->version > JAVA_LAST)
 				out->state = ELF_RUNTIME_VERSION;
 			else if (describe(&t, t.structs.addr, &out->desc))
 				out->state = ELF_RUNTIME_UNDERSTOOD;

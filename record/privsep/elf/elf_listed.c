@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/privsep/elf/elf_listed.h"
-
+/*
+ * elf_listed - the Ruby or the PHP that an ELF file contains
+ *
+ * Ruby 3.1 and PHP 8.2 are understood, without its threads; of another one *out has the version, where that is known.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "record/privsep/elf/elf_loop.h"
 #include "record/privsep/elf/elf_names.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 
 #define CORE_BYTES_MIN 4096        /* of vm_exec_core(): Debian's has 17,527 */
 #define TEXTS_MAX      (32u << 20) /* of .rodata: Debian's PHP has 2 MiB */

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/privsep/elf/elf_perl.h"
-
+/* elf_perl - Perl 5.36 is understood, built with threads; of another one *out has the version, where that is known. */
 #include <string.h>
 
 #include "record/privsep/elf/elf_loop.h"
 #include "record/privsep/elf/elf_names.h"
 #include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 
 /* intrpvar.h, cop.h, sv.h, cv.h, gv.h, hv.h. */
 static const struct runtime_perl_offsets perl_5_36 = {

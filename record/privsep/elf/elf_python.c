@@ -1,12 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-#include "record/privsep/elf/elf_python.h"
-
+/*
+ * elf_python - whether an ELF file contains CPython, and how its frames are read
+ *
+ * CPython is where _PyRuntime and _PyEval_EvalFrameDefault are defined, whatever the file is called.  From 3.13 on it
+ * has a table of the offsets of its structs (_Py_DebugOffsets, cookie "xdebugpy"); those of 3.8 to 3.12 are in a
+ * table here, as the DWARF of these versions has them.  Sizes that the file has of some types have to agree with
+ * either, or the interpreter is one that is not understood: a frame that is missing is better than a wrong name.
+ */
 #include <stdlib.h>
 #include <string.h>
 
 #include "format/base/cursor.h"
 #include "record/privsep/elf/elf_loop.h"
 #include "record/privsep/elf/elf_names.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 
 #define TYPE_BASICSIZE 32  /* PyTypeObject: references, type, size, name; then tp_basicsize */
 #define OFFSETS_BYTES  568 /* of _Py_DebugOffsets, that are read */

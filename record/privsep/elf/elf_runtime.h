@@ -2,8 +2,7 @@
 /*
  * elf_runtime - the interpreter that an ELF file contains
  *
- * Found by elf_python.h, elf_v8.h, elf_jvm.h, elf_listed.h or elf_perl.h, by symbols and sections, whatever the file is called.  Where facts of the file contradict
- * each other the interpreter is one that is not understood: a name that is missing is better than a wrong one.
+ * Found by symbols and sections, whatever the file is called: elf_NAME.c has each.  Where facts of the file contradict each other the interpreter is one that is not understood: a name that is missing is better than a wrong one.
  */
 #ifndef EBPREC_RECORD_PRIVSEP_ELF_ELF_RUNTIME_H
 #define EBPREC_RECORD_PRIVSEP_ELF_ELF_RUNTIME_H
@@ -11,6 +10,8 @@
 #include <stdint.h>
 
 #include "bpf/runtime_maps.h"
+
+struct elf_parts;
 
 enum elf_runtime_state {
 	ELF_RUNTIME_NONE,       /* there is none */
@@ -31,5 +32,12 @@ struct elf_runtime {
 	uint64_t code_vaddr, code_offset;
 	uint64_t exec_vaddr; /* of the first code of the file */
 };
+
+/* All bytes of *out are set, as it is sent to another process; state ELF_RUNTIME_NONE: the file contains none. */
+void elf_python_find(const struct elf_parts *parts, struct elf_runtime *out);
+void elf_v8_find(const struct elf_parts *parts, struct elf_runtime *out);
+void elf_jvm_find(const struct elf_parts *parts, struct elf_runtime *out);
+void elf_listed_find(const struct elf_parts *parts, struct elf_runtime *out); /* Ruby, PHP */
+void elf_perl_find(const struct elf_parts *parts, struct elf_runtime *out);
 
 #endif

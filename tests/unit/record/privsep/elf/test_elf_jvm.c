@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* elf_jvm: by files with the tables of a JVM (tests/lib/fixtures/jvm.c) */
-#include "record/privsep/elf/elf_jvm.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 
 #include "tests/unit/runtimefile.h"
 

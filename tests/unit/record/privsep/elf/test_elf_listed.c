@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* elf_listed: by files with the symbols of Ruby's and PHP's (tests/lib/fixtures/ruby.c, php.c) */
-#include "record/privsep/elf/elf_listed.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 
 #include "tests/unit/runtimefile.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* elf_perl: by files with the symbols of Perl's (tests/lib/fixtures/perl.c) */
-#include "record/privsep/elf/elf_perl.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* elf_python: by files with the facts of CPython's (tests/lib/fixtures/python.c) */
-#include "record/privsep/elf/elf_python.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 
 #include "tests/unit/runtimefile.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* elf_v8: by files with the facts of V8's (tests/lib/fixtures/v8.c) */
-#include "record/privsep/elf/elf_v8.h"
+#include "record/privsep/elf/elf_parts.h"
+#include "record/privsep/elf/elf_runtime.h"
 
 #include <elf.h>
 #include <stdio.h>

@@ -28,7 +28,6 @@ enum history_measure {
 	HISTORY_WALL,   /* both: the microseconds that threads lived */
 	HISTORY_WAKERS, /* as HISTORY_OFFCPU, and below each reason the stack of the thread that ended the wait */
 	HISTORY_EVENT, /* what the events of an instrument weigh */
-	HISTORY_MEASURES,
 };
 
 /* What is counted together. */

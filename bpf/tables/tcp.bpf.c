@@ -21,7 +21,7 @@ enum tcp_state {
 };
 
 enum { ERROR_CANCELED = 125 /* closed before there was an answer */ };
-enum { PROTOCOL_TCP = 6, FAMILY_INET = 2, FAMILY_INET6 = 10 };
+enum { PROTOCOL_TCP = 6, FAMILY_INET = 2 };
 
 struct tcp_key {
 	__u32 interval, pid;

@@ -85,7 +85,7 @@ SRCS_record  := $(sort $(wildcard record/*.c record/*/*.c record/*/*/*.c))
 SRCS_analyze := $(sort $(wildcard analyze/*.c analyze/*/*.c analyze/*/*/*.c))
 BPF	     := $(sort $(wildcard bpf/*/*.bpf.c))
 UNIT	     := $(sort $(shell find tests/unit -name 'test_*.c'))
-FUZZ	     := $(sort $(wildcard tests/fuzz/fuzz_*.c))
+FUZZ	     := $(sort $(wildcard tests/fuzz/*/fuzz_*.c))
 GEN	     := $(sort $(wildcard tests/lib/gen/*.c))
 LIVE	     := $(sort $(wildcard tests/live/workloads/*.c tests/live/hostile/*.c))
 REFUSED	     := $(addprefix $(O)/tests/lab/bpf/refused_,$(addsuffix .bpf.o,nointerval first pointer unaligned field long name \
@@ -217,12 +217,12 @@ $(O)/libsym.a: $(call obj,$(wildcard analyze/sym/*.c analyze/sym/*/*.c) analyze/
 	$(call show_step,AR,$@)rm -f $@; $(AR) qcs $@ $^
 
 # A fuzz target and the driver that replays its corpus.
-$(O)/tests/fuzz/fuzz_%: $(O)/tests/fuzz/fuzz_%.o $(O)/tests/fuzz/replay.o $(O)/libunder.a $(O)/libformat.a
+$(call prog,$(FUZZ)): %: %.o $(O)/tests/fuzz/replay.o $(O)/libunder.a $(O)/libformat.a
 	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ $(LIBS_record) $(LIBS_analyze) \
 		$(LIBS_format)
 
 # The same target with libFuzzer; only `make fuzz` asks for it, in a build of its own.
-$(O)/tests/fuzz/engine_%: $(O)/tests/fuzz/fuzz_%.o $(O)/libunder.a $(O)/libformat.a
+$(addsuffix .engine,$(call prog,$(FUZZ))): %.engine: %.o $(O)/libunder.a $(O)/libformat.a
 	$(call show_step,LD,$@)$(CC) $(LDFLAGS) -fsanitize=fuzzer,address,undefined -o $@ $^ \
 		$(LIBS_record) $(LIBS_analyze) $(LIBS_format)
 
@@ -389,11 +389,11 @@ check-damage: tests			## captures cut at every byte and with a bit of every byte
 	$(Q)$(MAKE) -s SAN=address,undefined tests
 	$(Q)scripts/mutate.sh $(O)/san-address-undefined bytes
 
-TARGETS	?= $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ))
-fuzz-run: $(patsubst %,$(O)/tests/fuzz/engine_%,$(TARGETS))
+TARGETS	?= $(patsubst fuzz_%.c,%,$(notdir $(FUZZ)))
+fuzz-run: $(foreach name,$(TARGETS),$(patsubst %.c,$(O)/%.engine,$(filter %/fuzz_$(name).c,$(FUZZ))))
 	$(Q)set -e; for t in $(TARGETS); do \
 		mkdir -p $(O)/corpus/$$t $(O)/artifacts; \
-		$(O)/tests/fuzz/engine_$$t -max_total_time=$(TIME) -timeout=20 -print_final_stats=1 \
+		$(O)/tests/fuzz/*/fuzz_$$t.engine -max_total_time=$(TIME) -timeout=20 -print_final_stats=1 \
 			-artifact_prefix=$(O)/artifacts/$$t- $(O)/corpus/$$t tests/fuzz/corpus/fuzz_$$t; \
 	done
 

@@ -76,11 +76,11 @@ run_unit() {
 }
 
 run_replay() {
-	for source in tests/fuzz/fuzz_*.c; do
+	for source in tests/fuzz/*/fuzz_*.c; do
 		[ -e "$source" ] || continue
 		target=$(basename "$source" .c)
 		# shellcheck disable=SC2086 # words
-		run "replay/$target" 300 ${EMULATOR:-} "$build/tests/fuzz/$target" "tests/fuzz/corpus/$target"/*
+		run "replay/$target" 300 ${EMULATOR:-} "$build/${source%.c}" "tests/fuzz/corpus/$target"/*
 	done
 }
 

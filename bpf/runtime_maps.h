@@ -32,9 +32,9 @@ enum {
 	RUNTIME_FILE_BYTES = 224,
 	RUNTIME_LINES_BYTES = 4096,
 	RUNTIME_EVAL_RANGES = 2,
-	RUNTIME_JVM_PLACES = 16384, /* places in code of JVMs that BPF remembers */
-	RUNTIME_JVM_INLINED =
-		16, /* methods at one of them, the compiled one and those inlined in it */
+	RUNTIME_PLACES = 16384, /* places in compiled code that BPF remembers */
+	RUNTIME_INLINED =
+		16, /* functions at one of them, the compiled one and those inlined in it */
 };
 
 enum runtime_kind {
@@ -276,8 +276,7 @@ struct runtime_early {
 #define RUNTIME_CODE_KEY_BYTES   24
 #define RUNTIME_CODE_VALUE_BYTES 16
 #define RUNTIME_NUMBERS_BYTES    16 /* the same of the hash of processes that got numbers, */
-#define RUNTIME_JVM_PLACE_BYTES \
-	(24 + 8 * RUNTIME_JVM_INLINED) /* and of that of places in code of JVMs */
+#define RUNTIME_PLACE_BYTES      (24 + 8 * RUNTIME_INLINED) /* and of that of places in compiled code */
 
 /* ---- words ---- */
 #define RUNTIME_WORD_COUNT(head)      ((head)&0xffff)

@@ -63,32 +63,12 @@ struct jvm_process {
 	struct jvm_heap heaps[JVM_HEAPS];
 };
 
-/*
- * Code that was seen at an address.  Another nmethod may have come there since: sum is made of what distinguishes them, the
- * number of the compilation above all, and is compared each time.  words: the methods at a return address, innermost first.
- */
-struct jvm_place {
-	__u64 block, sum;
-	__u32 kind;  /* enum jvm_code */
-	__u32 count; /* of words */
-	__u64 words[RUNTIME_JVM_INLINED];
-};
-
-_Static_assert(sizeof(struct jvm_place) == RUNTIME_JVM_PLACE_BYTES, "bpf/user contract");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, RUNTIME_JVM_PLACES);
-	__type(key, struct runtime_code_key);
-	__type(value, struct jvm_place);
-} runtime_jvm_places SEC(".maps");
-
 struct jvm_state {
 	struct jvm_process process; /* the current one */
 	__u64 blob, blob_bytes;     /* at hand; 0: none is */
 	__u64 block_bytes;          /* of a block's head */
 	__u64 block, name, code;    /* of it: its block, its name, where its code begins */
-	__u64 sum;                  /* as in struct jvm_place */
+	__u64 sum;                  /* as in struct runtime_place */
 	__u32 kind;                 /* enum jvm_code */
 	__u32 frame_words;          /* 0: not known */
 	__s32 complete;
@@ -104,7 +84,7 @@ struct jvm_state {
 	__u64 scopes, descs, desc_count, metadata, metadata_count; /* of the nmethod at hand */
 	__u64 scope; /* the next one, as an offset; 0: there is none */
 	__u64 desc_at;
-	struct jvm_place place; /* that is made */
+	struct runtime_place place; /* that is made */
 	__u8 head[JVM_HEAD_BYTES];
 	__u8 constant[JVM_CONST_BYTES];
 	__u8 stream[16];
@@ -383,13 +363,13 @@ static __always_inline int jvm_name_blob(struct jvm_state *j)
 }
 
 /* Code that was seen at pc before, and is still there.  NULL: it is not. */
-static __always_inline const struct jvm_place *jvm_known_place(struct runtime_state *s,
-							       struct jvm_state *j, __u64 pc)
+static __always_inline const struct runtime_place *jvm_known_place(struct runtime_state *s,
+								   struct jvm_state *j, __u64 pc)
 {
-	const struct jvm_place *p;
+	const struct runtime_place *p;
 
 	s->key.code = pc;
-	p = bpf_map_lookup_elem(&runtime_jvm_places, &s->key);
+	p = bpf_map_lookup_elem(&runtime_places, &s->key);
 	if (!p)
 		return NULL;
 	/* In a recursion it is that of the frame before. */
@@ -422,7 +402,7 @@ static __always_inline void jvm_remember(struct runtime_state *s, struct jvm_sta
 		j->place.kind = j->kind;
 		j->place.count = 0;
 		s->key.code = pc;
-		bpf_map_update_elem(&runtime_jvm_places, &s->key, &j->place, BPF_ANY);
+		bpf_map_update_elem(&runtime_places, &s->key, &j->place, BPF_ANY);
 	}
 }
 

@@ -7,7 +7,7 @@
  *
  * An nmethod has a PcDesc for each address that code it calls returns to, with the offset of a scope: a method, a
  * bytecode, and the scope that this one is inlined in.  They are read here and now, while a frame of the nmethod is on the stack,
- * so it cannot be freed; and remembered with what distinguishes the nmethod (struct jvm_place).  The outermost scope has to be of
+ * so it cannot be freed; and remembered with what distinguishes the nmethod (struct runtime_place).  The outermost scope has to be of
  * the nmethod's method.
  */
 #ifndef EBPREC_BPF_RUNTIME_JVM_METHOD_H
@@ -269,7 +269,7 @@ static long jvm_see_scope(__u32 i, void *ctx)
 	__u32 sender, index, bytecode, zeroes;
 
 	j->is_found = 0;
-	if (n >= RUNTIME_JVM_INLINED ||
+	if (n >= RUNTIME_INLINED ||
 	    bpf_probe_read_user(j->stream, sizeof(j->stream), (const void *)(j->scopes + j->scope)))
 		return 1;
 	zeroes = s->desc.jvm.version >= JVM_NO_ZEROES;
@@ -284,7 +284,7 @@ static long jvm_see_scope(__u32 i, void *ctx)
 	if (bytecode + 1 && bytecode >= JVM_CONST_FIELD(j, __u16, CONST_CODE_BYTES))
 		return 1;
 	barrier_var(n);
-	if (n >= RUNTIME_JVM_INLINED)
+	if (n >= RUNTIME_INLINED)
 		return 1;
 	j->place.words[n] = (__u64)s->code_id << RUNTIME_INSTR_BITS |
 			    (bytecode + 1 ? jvm_place_of(bytecode) : RUNTIME_NO_BYTECODE);
@@ -316,7 +316,7 @@ __attribute__((noinline)) int runtime_jvm_place(__u64 block, __u64 pc)
 	j->is_found = 0;
 	jvm_find_scope(s, j, pc);
 	if (j->scope)
-		bpf_loop(RUNTIME_JVM_INLINED, jvm_see_scope, &of, 0);
+		bpf_loop(RUNTIME_INLINED, jvm_see_scope, &of, 0);
 	if (!j->is_found) {
 		if (runtime_jvm_const(j, j->method) || runtime_jvm_code(s, j, j->method))
 			return 1;
@@ -324,7 +324,7 @@ __attribute__((noinline)) int runtime_jvm_place(__u64 block, __u64 pc)
 		j->place.count = 1;
 	}
 	s->key.code = pc - 1;
-	bpf_map_update_elem(&runtime_jvm_places, &s->key, &j->place, BPF_ANY);
+	bpf_map_update_elem(&runtime_places, &s->key, &j->place, BPF_ANY);
 	return 0;
 }
 
@@ -332,11 +332,11 @@ __attribute__((noinline)) int runtime_jvm_place(__u64 block, __u64 pc)
 
 /* The methods of a place, for frame i.  1: there is no room. */
 static __always_inline int jvm_put_place(struct runtime_state *s, const struct walk_state *w,
-					 __u64 i, const struct jvm_place *p)
+					 __u64 i, const struct runtime_place *p)
 {
 	__u32 k;
 
-	for (k = 0; k < RUNTIME_JVM_INLINED; k++) {
+	for (k = 0; k < RUNTIME_INLINED; k++) {
 		if (k >= p->count)
 			return 0;
 		if (runtime_put_of(s, w, i, p->words[k]))

@@ -301,7 +301,7 @@ static __always_inline void jvm_store_compiled(struct walk_state *w, struct runt
 
 /* Over the frame of a compiled method that was seen at this return address before: most frames are such. */
 static __always_inline int jvm_step_known(struct runtime_state *s, struct walk_state *w,
-					  struct jvm_state *j, const struct jvm_place *p)
+					  struct jvm_state *j, const struct runtime_place *p)
 {
 	if (j->has_left)
 		jvm_leave(w, j, j->block | JVM_FRAME_NEW);
@@ -368,7 +368,7 @@ __attribute__((noinline)) int runtime_jvm_step(struct walk_state *w, __u32 is_ex
 {
 	struct runtime_state *s = runtime_here();
 	struct jvm_state *j = jvm_here();
-	const struct jvm_place *p = NULL;
+	const struct runtime_place *p = NULL;
 	__u64 pc;
 	int err;
 

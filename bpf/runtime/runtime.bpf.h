@@ -48,6 +48,26 @@ struct runtime_window {
 	__u8 bytes[RUNTIME_WINDOW_BYTES];
 };
 
+/*
+ * Compiled code that was seen at an address.  Other code may have come there since: sum is made of what distinguishes them, the
+ * number of the compilation above all, and is compared each time.  words: the functions at a return address, innermost first.
+ */
+struct runtime_place {
+	__u64 block, sum; /* where its object begins */
+	__u32 kind;       /* enum jvm_code */
+	__u32 count;      /* of words */
+	__u64 words[RUNTIME_INLINED];
+};
+
+_Static_assert(sizeof(struct runtime_place) == RUNTIME_PLACE_BYTES, "bpf/user contract");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, RUNTIME_PLACES);
+	__type(key, struct runtime_code_key);
+	__type(value, struct runtime_place);
+} runtime_places SEC(".maps");
+
 struct runtime_state {
 	__u64 base;
 	__u32 number; /* of the description */

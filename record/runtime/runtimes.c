@@ -67,7 +67,7 @@ int runtimes_new(struct sink *emit, struct notes *notes, struct io_timeout *io,
 	r->codes_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_codes", RUNTIME_CODE_KEY_BYTES,
 			   RUNTIME_CODE_VALUE_BYTES, RUNTIME_CODES);
 	r->places_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_places", RUNTIME_CODE_KEY_BYTES,
-			    RUNTIME_JVM_PLACE_BYTES, RUNTIME_JVM_PLACES);
+			    RUNTIME_PLACE_BYTES, RUNTIME_PLACES);
 	r->threads_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_states", sizeof(uint32_t),
 			     sizeof(uint64_t), RUNTIME_THREADS);
 	r->numbers_fd = make(BPF_MAP_TYPE_LRU_HASH, "ebprec_numbers", sizeof(uint32_t),

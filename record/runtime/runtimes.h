@@ -56,8 +56,7 @@ void runtimes_free(struct runtimes *r); /* NULL is fine */
 		if (!err__)                                                                        \
 			err__ = bpf_map__reuse_fd((skel)->maps.runtime_codes, (r)->codes_fd);      \
 		if (!err__)                                                                        \
-			err__ = bpf_map__reuse_fd((skel)->maps.runtime_jvm_places,                 \
-						  (r)->places_fd);                                 \
+			err__ = bpf_map__reuse_fd((skel)->maps.runtime_places, (r)->places_fd);    \
 		if (!err__)                                                                        \
 			err__ = bpf_map__reuse_fd((skel)->maps.runtime_threads, (r)->threads_fd);  \
 		if (!err__)                                                                        \

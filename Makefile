@@ -239,7 +239,7 @@ $(O)/tests/lib/gen/%: $(O)/tests/lib/gen/%.o $(O)/libsym.a $(O)/libformat.a
 # pointer; from -O1 on gcc leaves it out of leaf functions whatever the -f and -m options are.
 $(call obj,$(LIVE)): CFLAGS += -O0
 $(call obj,$(LIVE)): HARDEN :=
-$(O)/tests/live/hostile/hostile_v8 $(O)/tests/live/hostile/hostile_jvm: EB_LDFLAGS += -rdynamic # which is where V8's facts are
+$(O)/tests/live/hostile/hostile_v8 $(O)/tests/live/hostile/made_up_v8 $(O)/tests/live/hostile/hostile_jvm: EB_LDFLAGS += -rdynamic # which is where V8's facts are
 $(O)/tests/live/%: $(O)/tests/live/%.o
 	$(call show_step,LD,$@)$(CC) $(LDFLAGS) $(EB_LDFLAGS) -o $@ $^ -lpthread
 

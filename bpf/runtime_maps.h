@@ -107,6 +107,14 @@ struct runtime_v8_offsets {
 	__u16 bytecode_type; /* 0: not known, so functions have no running lines */
 	__u16 bytecode_head, bytecode_positions, bytes_type, shared_data;
 	__u16 version; /* with bytecode_type; 0x0d06: 13.6 */
+	/*
+	 * Functions that optimized code has inlined: the Code's table of positions (0: not known), and elements of its
+	 * deoptimization data.
+	 */
+	__u16 code_positions;
+	__u16 inlined_count_index, literals_index, inlinings_index, compilation_index;
+	__u16 code_flags,
+		turbofan_kind; /* in the low four bits of flags: that of TurboFan's code */
 };
 
 /*
@@ -294,11 +302,13 @@ struct runtime_early {
 /*
  * A word of a function of V8's, or of a method of Java, has the index of its native frame.  The frame's place becomes the function's, or, with
  * RUNTIME_FRAME_BEHIND, the function called what runs there.  Several methods of one frame are inlined, each in the next one.
- * The low bits are the bytecode's index and 2, or RUNTIME_NO_BYTECODE.  The frames may have been found anew: RUNTIME_WORD_SUM is
+ * The low bits are the bytecode's index and 2, or RUNTIME_NO_BYTECODE; of V8 with RUNTIME_IN_SCRIPT the place in the script's text.
+ * The frames may have been found anew: RUNTIME_WORD_SUM is
  * for comparing them.
  */
 #define RUNTIME_FRAME_BEHIND      (1ULL << 62)
 #define RUNTIME_NO_BYTECODE       1
+#define RUNTIME_IN_SCRIPT         (1u << 19)
 #define RUNTIME_FRAME_INDEX(word) ((word) >> RUNTIME_FRAME_BITS & 0x3ff)
 /*
  * Perl: the loop may not be running for this entry, as C code calls it again and again; and, of a sub without an operation to go
@@ -366,7 +376,7 @@ struct runtime_code_event {
 
 _Static_assert(sizeof(struct runtime_range) == 16, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_python_offsets) == 50, "bpf/user contract");
-_Static_assert(sizeof(struct runtime_v8_offsets) == 54, "bpf/user contract");
+_Static_assert(sizeof(struct runtime_v8_offsets) == 68, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_jvm_structs) == 80, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_desc) == 168, "bpf/user contract");
 _Static_assert(sizeof(struct runtime_listed_offsets) == 40, "bpf/user contract");

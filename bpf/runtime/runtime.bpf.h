@@ -68,6 +68,20 @@ struct {
 	__type(value, struct runtime_place);
 } runtime_places SEC(".maps");
 
+/* V8's optimized code: the table of positions, as far as it was read, and what leads on from the position that was found. */
+struct runtime_inlined {
+	__u64 table_bytes; /* in runtime_state.event.lines */
+	__u64 number, shift, is_second;
+	__u64 position, found;
+	__s64 offset, wanted_offset;
+	__u64 literals, inlinings; /* arrays */
+	__u64 outer,
+		innermost; /* the function that was compiled; the last one that was put into it */
+	__u64 first_exit, exit_count;
+	__s64 bytecode; /* where the innermost one is; -1: not known */
+	__u32 count, inlinings_bytes;
+};
+
 struct runtime_state {
 	__u64 base;
 	__u32 number; /* of the description */
@@ -92,10 +106,12 @@ struct runtime_state {
 	__u64 text_at;
 	__u32 text_count, text_bytes;
 	/* Compiled code: where the thread is, the first word of its objects (0: not known), and the field with its function. */
-	__u64 pc, stream_map, deopt;
-	__u32 code_rounds, zero; /* in which the beginning of code may still be looked for */
-	__u64 code_at;           /* the code that code[] is of; 0: none */
-	__u64 code_owner;        /* and whose owner that had */
+	__u64 pc, stream_map, deopt, code_start;
+	__u32 code_rounds, zero;        /* in which the beginning of code may still be looked for */
+	struct runtime_inlined inlined; /* V8's */
+	struct runtime_place place;     /* that is made */
+	__u64 code_at;                  /* the code that code[] is of; 0: none */
+	__u64 code_owner;               /* and whose owner that had */
 	/* Ruby: the entry of a method that was read last, its definition, what owns it; 0: none. */
 	__u64 entry, definition, owner;
 	__u64 environment; /* that is to be looked at next */

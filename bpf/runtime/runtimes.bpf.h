@@ -9,7 +9,7 @@
 #include "bpf/runtime/listed.bpf.h"
 #include "bpf/runtime/perl.bpf.h"
 #include "bpf/runtime/python.bpf.h"
-#include "bpf/runtime/v8.bpf.h"
+#include "bpf/runtime/v8_frames.bpf.h"
 
 /* Frame i of the native ones: s->found becomes whether it is in the loop that runs the program, and then it is the last. */
 static long runtimes_see_frame(__u32 i, void *ctx)

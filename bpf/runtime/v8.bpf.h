@@ -23,6 +23,7 @@
 #define V8_INLINE_LOCALS 75 /* more locals have one word for all their names */
 #define V8_LOCALS_MAX    4096
 #define V8_SCOPE_HEAD    48
+#define V8_ARRAY_HEAD    16 /* of arrays: the map, and how many elements there are */
 #define V8_CODE_ALIGN    64 /* instructions of compiled code begin at multiples of it */
 #define V8_CODE_ROUNDS \
 	128 /* of RUNTIME_OBJECT_BYTES each, in which a stack's beginnings of code are looked for */
@@ -339,6 +340,7 @@ __attribute__((noinline)) int runtime_v8_is_code(struct runtime_state *s, __u64 
 	     RUNTIME_FIELD(s->code, __u64, s->desc.v8.code_start) != start))
 		return 0;
 	s->stream_map = map;
+	s->code_start = start;
 	s->deopt = RUNTIME_FIELD(s->code, __u64, s->desc.v8.code_deopt);
 	return s->pc - start < RUNTIME_FIELD(s->code, __u32, s->desc.v8.code_size) ? 1 : 2;
 }
@@ -381,6 +383,24 @@ static long v8_look_for_code(__u32 round, void *ctx)
 	return runtime_v8_look_for_code(*s, round) & 1;
 }
 
+/* An element of the deoptimization data of the code that was found. */
+static __always_inline __u64 v8_deopt_element(const struct runtime_state *s, __u16 index)
+{
+	return runtime_word(s->deopt - 1 + V8_ARRAY_HEAD + 8 * (index & 15ULL));
+}
+
+/* The function for which that code was made; 0: there is none. */
+static __always_inline __u64 v8_outer(struct runtime_state *s)
+{
+	__u64 function = v8_deopt_element(s, s->desc.v8.deopt_index);
+
+	if (!s->desc.v8.wrapper_type)
+		return function;
+	return v8_read(s, s->object, 16, function) == s->desc.v8.wrapper_type
+		       ? RUNTIME_FIELD(s->object, __u64, 8)
+		       : 0;
+}
+
 /*
  * The number of the function that s->pc is in, in s->code_id; own: that of the frame at fp, 0: none.  1: it is not known.
  * Code that was not optimized has no function, but the bytecode that the frame has, too.
@@ -397,124 +417,10 @@ __attribute__((noinline)) int runtime_v8_innermost(struct runtime_state *s, __u6
 		s->code_id = own;
 		return 0;
 	}
-	function = runtime_word(s->deopt - 1 + 16 + 8 * (s->desc.v8.deopt_index & 15ULL));
-	if (s->desc.v8.wrapper_type) {
-		if (v8_read(s, s->object, 16, function) != s->desc.v8.wrapper_type)
-			return 1;
-		function = RUNTIME_FIELD(s->object, __u64, 8);
-	}
+	function = v8_outer(s);
+	if (!function)
+		return 1;
 	return runtime_v8_code(s, function);
-}
-
-/* ---- frames ---- */
-
-/* The number of the function whose frame that is, in s->code_id.  1: it is no function's. */
-__attribute__((noinline)) int runtime_v8_function(struct runtime_state *s, __u64 fp)
-{
-	__u64 slots[2]; /* the function, the context */
-	int type;
-
-	if (!s)
-		return 1;
-	if (bpf_probe_read_user(slots, sizeof(slots), (const void *)(fp - 16)) ||
-	    (slots[1] & 3) != 1)
-		return 1;
-	type = v8_read(s, s->object, 64, slots[0]);
-	if (type < s->desc.v8.function_first ||
-	    type - s->desc.v8.function_first >= s->desc.v8.function_count)
-		return 1;
-	return runtime_v8_code(s, RUNTIME_FIELD(s->object, __u64, s->desc.v8.function_shared));
-}
-
-/*
- * The place in the interpreted function whose frame that is, which called something: there the frame has its bytecode, and in
- * that the call.  The frame of compiled code has other things there.
- */
-__attribute__((noinline)) int runtime_v8_place(struct runtime_state *s, __u64 fp)
-{
-	__u64 slots[2], at; /* a Smi: bytes from the tagged pointer; the bytecode */
-
-	if (!s)
-		return RUNTIME_NO_BYTECODE;
-	if (!s->desc.v8.bytecode_type ||
-	    bpf_probe_read_user(slots, sizeof(slots), (const void *)(fp - 40)) || (__u32)slots[0] ||
-	    v8_read(s, s->object, 16, slots[1]) != s->desc.v8.bytecode_type)
-		return RUNTIME_NO_BYTECODE;
-	at = (slots[0] >> 32) - (s->desc.v8.bytecode_head - 1);
-	if (at >= RUNTIME_FIELD(s->object, __u32, 12) ||
-	    at >= RUNTIME_INSTR_MASK - RUNTIME_NO_BYTECODE)
-		return RUNTIME_NO_BYTECODE;
-	return (int)at + RUNTIME_NO_BYTECODE + 1;
-}
-
-static __always_inline int v8_put(struct runtime_state *s, const struct walk_state *w, __u64 i,
-				  __u32 id, __u64 place)
-{
-	return runtime_put_of(s, w, i, (__u64)id << RUNTIME_INSTR_BITS | place);
-}
-
-__attribute__((noinline)) int runtime_v8_frame(struct walk_state *w, struct runtime_state *s,
-					       __u32 index)
-{
-	__u64 i = index, fp, how, place = RUNTIME_NO_BYTECODE;
-	__u32 own;
-
-	barrier_var(i);
-	if (!s || !w || i >= WALK_FRAMES_MAX || i >= w->n)
-		return 1;
-	how = w->fps[i] & WALK_FP_BITS;
-	fp = w->fps[i] - how;
-	if (!fp)
-		return 0;
-	if (!s->desc.v8.is_understood) {
-		s->why = how & WALK_FP_MADE ? RUNTIME_NOT_UNDERSTOOD : s->why;
-		return 0;
-	}
-	own = runtime_v8_function(s, fp) ? 0 : s->code_id;
-	if (how == WALK_FP_MADE)
-		return own ? v8_put(s, w, i, own, place) : 0;
-	if (how == (WALK_FP_MADE | WALK_FP_EXACT) && s->desc.v8.code_type) {
-		s->pc = w->frames[i];
-		s->deopt = 0;
-		bpf_loop(V8_CODE_ROUNDS, v8_look_for_code, &s, 0);
-		if (!runtime_v8_innermost(s, fp, own)) {
-			if (v8_put(s, w, i, s->code_id, place))
-				return 1;
-			own = own == s->code_id ? 0 : own;
-		}
-	}
-	if (own && !how)
-		place = (__u32)runtime_v8_place(s, fp);
-	return own ? v8_put(s, w, i, own, place | RUNTIME_FRAME_BEHIND) : 0;
-}
-
-static long v8_frame(__u32 index, void *ctx)
-{
-	struct runtime_walk *of = ctx;
-
-	return runtime_v8_frame(of->w, of->s, index) &
-	       1; /* for the verifier, which does not look into it here */
-}
-
-static __always_inline void runtime_v8_walk(struct walk_state *w, struct runtime_state *s)
-{
-	struct runtime_walk of = { w, s, NULL };
-	struct v8_process *known;
-
-	runtime_set_process(&s->key);
-	known = v8_process(s);
-	if (known && known->writes_names)
-		return;
-	s->stream_map = known ? known->stream_map : 0;
-	/* For all frames: a stranger's stack could have hundreds at which the search begins, behind frames of signals. */
-	s->code_rounds = V8_CODE_ROUNDS;
-	bpf_loop(WALK_FRAMES_MAX, v8_frame, &of, 0);
-	if (known) {
-		known->stream_map = s->stream_map;
-	} else if ((s->n || s->why != RUNTIME_COMPLETE) && runtime_v8_writes_names(s)) {
-		s->n = 0;
-		s->why = RUNTIME_COMPLETE;
-	}
 }
 
 #endif

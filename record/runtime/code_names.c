@@ -226,16 +226,17 @@ static uint32_t line_of_function(const struct code_names *c, const struct code_n
 }
 
 /*
- * The line that runs in a function of JavaScript: where its table has a position for the bytecode, and that is in the function.
- * Else that in which it begins.
+ * The line that runs in a function of JavaScript: at the place in the script, or where its table has a position for the bytecode, and that
+ * is in the function.  Else that in which it begins.
  */
 static uint32_t line_in_function(const struct code_names *c, const struct code_name *n, uint32_t at)
 {
-	uint32_t column, place;
+	uint32_t column, place = at & (RUNTIME_IN_SCRIPT - 1);
 
 	if (at > RUNTIME_NO_BYTECODE && n->unit_count &&
-	    v8_lines_find(n->version, n->lines, n->line_bytes, n->line_bytes >= RUNTIME_LINES_BYTES,
-			  at - RUNTIME_NO_BYTECODE - 1, &place) &&
+	    (at & RUNTIME_IN_SCRIPT || v8_lines_find(n->version, n->lines, n->line_bytes,
+						     n->line_bytes >= RUNTIME_LINES_BYTES,
+						     at - RUNTIME_NO_BYTECODE - 1, &place)) &&
 	    (n->first_line < 0 || place >= (uint32_t)n->first_line))
 		return source_lines_find(&c->sources, n->pid, n->file, n->unit_count, place,
 					 &column);

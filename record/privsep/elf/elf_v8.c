@@ -49,6 +49,12 @@ enum name {
 	N_CODE_DEOPT,
 	N_STREAM,
 	N_STREAM_START,
+	N_CODE_FLAGS,
+	N_CODE_POSITIONS,
+	N_DEOPT_COUNT, /* without these four no inlined function has a name */
+	N_DEOPT_LITERALS,
+	N_DEOPT_INLININGS,
+	N_DEOPT_COMPILATION,
 	N_DEOPT_SHARED,
 	N_DEOPT_WRAPPED,
 	N_WRAPPER,
@@ -109,6 +115,12 @@ static const struct {
 	[N_CODE_DEOPT] = { "class_Code__deoptimization_data__", 0 },
 	[N_STREAM] = { "type_InstructionStream__", 0 },
 	[N_STREAM_START] = { "class_InstructionStream__instruction_start__", 0 },
+	[N_CODE_FLAGS] = { "class_Code__flags__", 0 },
+	[N_CODE_POSITIONS] = { "class_Code__source_position_table__", 0 },
+	[N_DEOPT_COUNT] = { "DeoptimizationDataInlinedFunctionCountIndex", 0 },
+	[N_DEOPT_LITERALS] = { "DeoptimizationDataLiteralArrayIndex", 0 },
+	[N_DEOPT_INLININGS] = { "DeoptimizationDataInliningPositionsIndex", 0 },
+	[N_DEOPT_COMPILATION] = { "DeoptimizationDataOptimizationIdIndex", 0 },
 	[N_DEOPT_SHARED] = { "DeoptimizationDataSharedFunctionInfoIndex", 0 },
 	[N_DEOPT_WRAPPED] = { "DeoptimizationDataWrappedSharedFunctionInfoIndex", 0 },
 	[N_WRAPPER] = { "type_SharedFunctionInfoWrapper__", 0 },
@@ -306,6 +318,46 @@ static void find_code_offsets(const struct found *f, struct runtime_v8_offsets *
 	o->wrapper_type = is_wrapped ? (uint16_t)v[N_WRAPPER] : 0;
 }
 
+/* The number that V8 has for TurboFan's code; 0: not known. */
+static uint16_t turbofan_kind(uint16_t version)
+{
+	switch (version) {
+	case 0x0b03: /* node 20 */
+	case 0x0e06: /* 26 */
+		return 13;
+	case 0x0c04: /* 22 */
+	case 0x0d06: /* 24 */
+		return 12;
+	default:
+		return 0;
+	}
+}
+
+/*
+ * Where optimized code has what it inlined, from node 20 on.  There the field of the flags is missing, and from 22 on that of the
+ * positions: those are as in its source.  The tables are encoded as those of bytecode.
+ */
+static void find_inlined_offsets(const struct found *f, struct runtime_v8_offsets *o)
+{
+	const int32_t *v = f->value;
+	int32_t positions = f->is_there[N_CODE_POSITIONS] ? v[N_CODE_POSITIONS] : o->code_deopt + 8,
+		flags = f->is_there[N_CODE_FLAGS] ? v[N_CODE_FLAGS] : o->code_size - 8;
+
+	for (enum name n = N_DEOPT_COUNT; n <= N_DEOPT_COMPILATION; n++)
+		if (!f->is_there[n] || v[n] < 0 || v[n] > 15)
+			return;
+	o->turbofan_kind = turbofan_kind(o->version);
+	if (!o->code_type || !o->stream_type || !o->bytecode_type || !o->turbofan_kind ||
+	    !is_field(positions, 8) || !is_field(flags, 4))
+		return;
+	o->code_flags = (uint16_t)flags;
+	o->code_positions = (uint16_t)positions;
+	o->inlined_count_index = (uint16_t)v[N_DEOPT_COUNT];
+	o->literals_index = (uint16_t)v[N_DEOPT_LITERALS];
+	o->inlinings_index = (uint16_t)v[N_DEOPT_INLININGS];
+	o->compilation_index = (uint16_t)v[N_DEOPT_COMPILATION];
+}
+
 /*
  * Where bytecode and its positions are.  From node 22 on, whose bytecode has a wrapper, the field of the positions is missing, as
  * that of a function's data: those are as in its source, and every use checks what it finds there.
@@ -375,6 +427,7 @@ void elf_v8_find(const struct elf_parts *parts, struct elf_runtime *out)
 			out->desc.v8 = offsets_of(&found);
 			find_code_offsets(&found, &out->desc.v8);
 			find_bytecode_offsets(&found, &out->desc.v8);
+			find_inlined_offsets(&found, &out->desc.v8);
 		}
 	}
 }

@@ -122,6 +122,67 @@ setup() {
 	[ "$(comm -12 got truth | wc -l)" -ge 5 ] || fail "$(cat got)"
 }
 
+# bats test_tags=long
+@test "node: functions that TurboFan put into their callers are in the stack, with the lines of its own stack traces" {
+	case $version in 20 | 22 | 24 | 26) ;; *) skip "needs node 20, 22, 24 or 26, not $version" ;; esac
+	# Now and then a method is replaced that was inlined, so code on the stack is left for good.
+	cat >inlined.js <<-'END'
+		const cell = new Int32Array(new SharedArrayBuffer(4)), seen = new Set();
+		let naps = 0;
+		class Base { side(n) { return n + 1; } }
+		const base = new Base();
+		function nap(n) {
+			if (n % 5000 === 0) {
+				if (++naps % 10 === 0)
+					seen.add(new Error().stack);
+				if (naps % 100 === 0)
+					Base.prototype.side = new Function('n', 'return n + ' + naps);
+				Atomics.wait(cell, 0, 0, 5);
+			}
+			return n & 7;
+		}
+		function inner(n) {
+			let x = base.side(n);
+			x += nap(n);
+			return x + 1;
+		}
+		function middle(n) {
+			return inner(n) +
+				inner(n + 1);
+		}
+		function outer(n) {
+			return middle(n) - 7;
+		}
+		function run(count) {
+			let s = 0;
+			for (let i = 0; i < count; i++)
+				s += outer(i);
+			return s;
+		}
+		const end = Date.now() + 4000;
+		let t = 0;
+		while (Date.now() < end)
+			t += run(20000);
+		for (const line of [...seen].join('\n').split('\n').filter(l => l.includes(__filename)))
+			console.log(line.replace(/.*at (?:([\w<>.]+) \()?.*:(\d+):\d+\)?$/, '$1 $2').replace(/^(Object.<anonymous>)? /, 'main '));
+	END
+	# Interpreted functions have a frame of V8's between them; so has none that is inlined.
+	ebprec record -q -F 99 -o x.data -- node --no-sparkplug --no-maglev inlined.js >out
+	ebprec report -q --off-cpu --folded --parent 'Builtin_AtomicsWait' -i x.data | sed 's/(anonymous at 1:1)/main/' >stacks
+	grep -q ';js::run (inlined.js);js::outer (inlined.js);js::middle (inlined.js);js::inner (inlined.js);js::nap (inlined.js);Builtins_C' stacks ||
+		fail "$(cut -c1-900 stacks | tail -n 3)"
+	# In code that is being left the compiled function stands alone.
+	while read -r line; do
+		grep -o 'js::[^;]* (inlined.js)' <<<"$line" | sed 's/js:://; s/ (.*//' | paste -sd ';'
+	done <stacks | sort -u >chains
+	same '' "$(grep -vxE 'main(;run(;outer(;middle(;inner(;nap)?)?)?)?)?' chains)"
+	ebprec report -q --off-cpu --parent 'Builtin_AtomicsWait' --min-percent 0 --sort sym,srcline -i x.data |
+		sed -n 's/.*js::\(.*\) (inlined.js) .*inlined.js:\([0-9]*\)$/\1 \2/p' | sed 's/^(anonymous at 1:1)/main/' | sort -u >got
+	# The stack is taken a few lines before the wait; inner() is called from two lines.
+	sed 's/^nap .*/nap 11/' out | sort -u - <(printf '%s\n' 'middle 21' 'middle 22') >truth
+	same "$(grep -vx 'main.*' truth)" "$(grep -vxE 'main.*|nap 5|inner 15|middle 20|outer 24|run 27' got)"
+}
+
 # lines_of_callers CAPTURE - functions of calls.js in which nap() waited, each with its line
 lines_of_callers() {
 	ebprec report -q --off-cpu --parent 'js::nap ' --min-percent 0 --sort sym,srcline -i "$1" |

@@ -37,6 +37,11 @@ static void offsets_are_those_of_the_file(void **state)
 	assert_int_equal(r.desc.v8.bytes_type, 190);
 	assert_int_equal(r.desc.v8.shared_data, 8);
 	assert_int_equal(r.desc.v8.version, 0x0b03);
+	assert_int_equal(r.desc.v8.code_positions, 24);
+	assert_int_equal(r.desc.v8.code_flags, 48);
+	assert_int_equal(r.desc.v8.turbofan_kind, 13);
+	assert_int_equal(r.desc.v8.inlinings_index, 7);
+	assert_int_equal(r.desc.v8.compilation_index, 5);
 	r = runtimefile_in(elf_v8_find, "node24");
 	assert_int_equal(r.state, ELF_RUNTIME_UNDERSTOOD);
 	assert_int_equal(r.desc.v8.shared_name, 24);
@@ -47,6 +52,7 @@ static void offsets_are_those_of_the_file(void **state)
 	assert_int_equal(r.desc.v8.bytecode_positions, 24);
 	assert_int_equal(r.desc.v8.bytes_type, 196);
 	assert_int_equal(r.desc.v8.version, 0x0d06);
+	assert_int_equal(r.desc.v8.code_positions, 0); /* its tables are not known */
 }
 
 static void other_objects_are_not_understood(void **state)

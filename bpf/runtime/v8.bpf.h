@@ -23,8 +23,10 @@
 #define V8_INLINE_LOCALS 75 /* more locals have one word for all their names */
 #define V8_LOCALS_MAX    4096
 #define V8_SCOPE_HEAD    48
-#define V8_ARRAY_HEAD    16 /* of arrays: the map, and how many elements there are */
-#define V8_CODE_ALIGN    64 /* instructions of compiled code begin at multiples of it */
+#define V8_LITERAL \
+	8 /* from shared_token on: which function of its script it is, which stays as objects move */
+#define V8_ARRAY_HEAD 16 /* of arrays: the map, and how many elements there are */
+#define V8_CODE_ALIGN 64 /* instructions of compiled code begin at multiples of it */
 #define V8_CODE_ROUNDS \
 	128 /* of RUNTIME_OBJECT_BYTES each, in which a stack's beginnings of code are looked for */
 #define V8_FDS             64         /* descriptors among which a file of names is looked for */
@@ -300,7 +302,8 @@ __attribute__((noinline)) int runtime_v8_code(struct runtime_state *s, __u64 sha
 		return 1;
 	name = RUNTIME_FIELD(s->code, __u64, s->desc.v8.shared_name);
 	script = RUNTIME_FIELD(s->code, __u64, s->desc.v8.shared_script);
-	sum = name * 31 + script * 37 + RUNTIME_FIELD(s->code, __u16, s->desc.v8.shared_token);
+	sum = name * 31 + script * 37 + RUNTIME_FIELD(s->code, __u16, s->desc.v8.shared_token) +
+	      41ULL * RUNTIME_FIELD(s->code, __u32, s->desc.v8.shared_token + V8_LITERAL);
 	if (runtime_known_code(shared - 1, sum))
 		return !s->code_id;
 	if (!runtime_v8_script(s, script)) { /* else V8's own: those have native names */

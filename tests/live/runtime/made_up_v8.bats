@@ -25,6 +25,10 @@ functions_of() {
 	same "$(printf ';main;js::outer (made_up.js);js::%s (made_up.js);burn\n' inner other)" "$(functions_of "compiled again")"
 }
 
+@test "made-up V8: a function whose objects were moved to where those of another one were has its own name" {
+	same "$(printf ';main;js::%s (made_up.js);burn\n' other outer)" "$(functions_of moved)"
+}
+
 # bats test_tags=long
 @test "made-up V8: with any fault of the tables the compiled function stands alone" {
 	for fault in compiler "table place" "table type" "table size" "table full" "table end" "no position" position "external position" \

@@ -65,8 +65,8 @@ static const char *const texts[STATEMENTS] = {
 		"(SELECT coalesce(sum(high - low + 1), 0) FROM gaps WHERE gaps.id = senders.id) "
 		"FROM senders ORDER BY source, sender",
 	[LIST_GAPS] =
-		"SELECT low, high FROM gaps WHERE id = (SELECT id FROM senders WHERE source = ?1 AND sender = ?2) "
-		"ORDER BY low",
+		("SELECT low, high FROM gaps WHERE id = (SELECT id FROM senders WHERE source = ?1 AND sender = ?2) "
+		 "ORDER BY low"),
 };
 
 static const char schema[] =

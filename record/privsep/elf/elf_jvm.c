@@ -248,13 +248,14 @@ static bool read_tables(const struct elf_parts *parts, uint64_t structs, uint64_
 	bool found;
 
 	*out = (struct tables){ .parts = parts };
-	found = read_image(parts, structs, 8, &a) & read_image(parts, types, 8, &b);
+	found = read_image(parts, structs, 8, &a);
+	found &= read_image(parts, types, 8, &b); /* read in any case, as both are freed */
 	if (found) {
 		relocate_images(parts, &a, &b);
 		found = read_image(parts, word_at(&a, 0), (size_t)ENTRIES_MAX * STRUCT_BYTES,
-				   &out->structs) &
-			read_image(parts, word_at(&b, 0), (size_t)ENTRIES_MAX * TYPE_BYTES,
-				   &out->types);
+				   &out->structs);
+		found &= read_image(parts, word_at(&b, 0), (size_t)ENTRIES_MAX * TYPE_BYTES,
+				    &out->types);
 	}
 	if (found)
 		relocate_images(parts, &out->structs, &out->types);

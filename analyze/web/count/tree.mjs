@@ -170,7 +170,7 @@ function tree_finish(growing, made) {
 
 // Callees by name, so that frames keep their place when the selection changes.  Frames are numbered by name.
 function tree_sort(tree) {
-	const { groups, frame, first, callees, count } = tree, rank = new Map(groups.toSorted(list_by_text).map((name, i) => [name, i]));
+	const { groups, frame, first, callees, count } = tree, rank = new Map([...groups].sort(list_by_text).map((name, i) => [name, i]));
 	const key = (node) => (frame[node] < -1 ? rank.get(groups[-2 - frame[node]]) : frame[node]);
 	for (let i = 0; i < count; i++)
 		if (first[i + 1] - first[i] > 1)

@@ -12,9 +12,14 @@ inside() {
 	unshare --pid --fork --kill-child --mount-proc "$@"
 }
 
+# In a chroot whose root is no mount of its own, no namespace has a /proc of its own.
+has_own_proc() {
+	inside true 2>/dev/null
+}
+
 # Records both sides at once: programs of the namespace, of one below it, and of the host.
 setup_file() {
-	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 || return 0
+	PATH=$PATH:/usr/sbin bpftool prog list >/dev/null 2>&1 && has_own_proc || return 0
 	cd "$BATS_FILE_TMPDIR" || return
 	local name
 	for name in ours deeper stranger; do
@@ -28,10 +33,10 @@ setup_file() {
 		sh -c 'sleep 0.2; cat /proc/self/status' >status
 		wait
 	END
-	ebprec record -aq -F 1999 -o out.data 2>out.err &
+	ebprec record -aq -F 1999 -o out.data 2>out.err 3>&- &
 	local recorder=$!
 	await has_samples out.data
-	./stranger 30 >/dev/null &
+	./stranger 30 >/dev/null 3>&- &
 	local stranger=$!
 	inside ebprec record -a -F 1999 --max-overhead 100 -o in.data -- sh load.sh 2>err 3>&-
 	kill $stranger
@@ -41,7 +46,12 @@ setup_file() {
 
 setup() {
 	need_bpf
+	has_own_proc || skip "a process in a chroot may not mount /proc in a namespace of its own"
 	cd "$BATS_FILE_TMPDIR" || return
+}
+
+teardown_file() {
+	end_background
 }
 
 # samples FILE COMM OPTION... - how many there are

@@ -33,6 +33,9 @@ make_calls() {
 		done
 		dbus-send --session --print-reply --dest=org.none /x org.none.Lost 2>/dev/null
 		dbus-send --session /x com.example.Changed.Now
+		# Nobody answers a signal: when this is answered the bus has passed it on.
+		dbus-send --session --print-reply --dest=org.freedesktop.DBus /org/freedesktop/DBus \
+			org.freedesktop.DBus.GetId >/dev/null
 	END
 	sed -i "s/--session/${1:---session}/" calls
 	chmod 755 calls

@@ -33,7 +33,7 @@ make_calls() {
 		done
 		dbus-send --session --print-reply --dest=org.none /x org.none.Lost 2>/dev/null
 		dbus-send --session /x com.example.Changed.Now
-		# Nobody answers a signal: when this is answered the bus has passed it on.
+		# A signal has no answer: the bus has passed it on when this one comes.
 		dbus-send --session --print-reply --dest=org.freedesktop.DBus /org/freedesktop/DBus \
 			org.freedesktop.DBus.GetId >/dev/null
 	END

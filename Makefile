@@ -270,7 +270,7 @@ check-waits: all tests $(call have,waits)	## times of threads against the kernel
 check-go: all $(O)/tests/lab/oracle/oracle_go $(O)/tests/lib/gen/chains $(call have,go)	## programs of Go; 20 s; root, BPF
 	$(Q)PATH=$(abspath $(O)/tests/lab/oracle):$$PATH scripts/run-tests.sh $(O) go
 
-check-runtimes: all $(call have,runtimes)	## stacks and lines of Ruby, PHP and Perl, against those that the programs print; a minute; root, BPF
+check-runtimes: all $(call have,runtimes)	## stacks and lines of Ruby, PHP, Perl and node, against those that the programs print; a minute; root, BPF
 	$(Q)scripts/run-tests.sh $(O) runtimes
 
 check-starts: $(O)/tests/lab/oracle/oracle_starts	## functions of stripped files of Debian, against symbols; a minute; the network once

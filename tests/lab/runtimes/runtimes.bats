@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# Frames of Ruby, PHP and Perl: compared with the stacks and lines that a program has by its interpreter's own account.
+# Frames of Ruby, PHP, Perl and node: compared with the stacks and lines that a program has by its interpreter's own account.
 
 load ../../lib/helper
 
@@ -46,6 +46,16 @@ lines_of() {
 	for owner in Outer::Copied Outer::Second; do
 		[ "$(grep -cF "rb::$owner#m_copied (stacks.rb)" folded)" -gt 0 ] || fail "no $owner: $(grep m_copied folded | head -3)"
 	done
+}
+
+@test "node: stacks of waits in functions that TurboFan inlined have no wrong function, and most are new Error().stack" {
+	version=$(node -p 'process.versions.node.split(".")[0]')
+	case $version in 20 | 22 | 24 | 26) ;; *) skip "needs node 20, 22, 24 or 26, not $version" ;; esac
+	python3 "$here/compare_waits.py" ebprec node 1000 --no-maglev >compared
+	echo "# node $version: $(head -n 1 compared)" >&3
+	read -r equal _ incomplete _ wrong _ < <(head -n 1 compared)
+	same 0 "$wrong" || fail "$(cat compared)"
+	[ "$equal" -gt 900 ] && [ $((incomplete * 20)) -le "$equal" ] || fail "$(cat compared)"
 }
 
 @test "PHP: stacks of functions, methods, closures, callbacks, fibers and generators are those that PHP reports, with their lines" {

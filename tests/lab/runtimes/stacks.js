@@ -4,8 +4,9 @@ const cell = new Int32Array(new SharedArrayBuffer(4)), out = [];
 Error.stackTraceLimit = 60;
 let calls = 0, naps = 0;
 const maxNaps = +process.argv[2] || 600, period = +process.argv[3] || 997;
+const from = Date.now() + 500; // stacks of the first moments are copied, as the recorder does not know the program yet, and have no functions
 function nap() {
-	if (++calls % period === 0) {
+	if (++calls % period === 0 && Date.now() > from) {
 		naps++;
 		const at = new Error().stack;
 		const begin = process.hrtime();

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 """
-stacks - whether the functions of JavaScript in a wait's stack are those of new Error().stack just before it
+compare_waits - whether the functions of JavaScript in a wait's stack are those of new Error().stack just before it
 
-stacks.py EBPREC NODE WAITS [OPTION...]: records stacks.js with these options of node, takes the stack of each wait from 'ebprec script',
+compare_waits.py EBPREC NODE WAITS [OPTION...]: records stacks.js with these options of node, takes the stack of each wait from 'ebprec script',
 and compares it with the one that the program wrote: the last one before the wait by the clock.  Prints how many are equal,
 how many lack functions, and how many have a function that the other has not or in another order (with all of these).
 """

@@ -21,8 +21,8 @@
 #define V8_SHIFT_MAX    56
 #define V8_FIRST_OFFSET (-1)   /* the offset that tables begin at */
 #define V8_WITH_BITS    0x0e01 /* V8 of this version has two bits below an offset, and no sign */
+#define V8_KIND_MASK    15     /* of a Code's flags */
 /* A position: bit 0, it is in no script; the place in the script and 1; the inlining and 1, 0: it is in the compiled function. */
-#define V8_KIND_MASK     15 /* of a Code's flags */
 #define V8_SCRIPT_MASK   ((1u << 30) - 1)
 #define V8_INLINING_AT   31
 #define V8_INLINING_MASK 0xffff
@@ -137,12 +137,12 @@ __attribute__((noinline)) int runtime_v8_find_exit(struct runtime_state *s)
 
 /* Begins to look for the position of what is at an offset, in the table in s->event.lines. */
 static __always_inline void v8_begin_table(struct runtime_state *s, __u64 table_bytes,
-					   __s64 first_offset, __s64 wanted_offset)
+					   __s64 wanted_offset)
 {
 	s->inlined.table_bytes = table_bytes;
 	s->inlined.number = s->inlined.shift = s->inlined.is_second = s->inlined.position =
 		s->inlined.found = 0;
-	s->inlined.offset = first_offset;
+	s->inlined.offset = V8_FIRST_OFFSET;
 	s->inlined.wanted_offset = wanted_offset;
 }
 
@@ -168,7 +168,7 @@ __attribute__((noinline)) int runtime_v8_tables(struct runtime_state *s)
 	if (v8_read(s, s->object, 16, table) != s->desc.v8.bytes_type)
 		return 1;
 	count = RUNTIME_FIELD(s->object, __u32, 12);
-	v8_begin_table(s, count, V8_FIRST_OFFSET, s->pc - s->code_start);
+	v8_begin_table(s, count, s->pc - s->code_start);
 	barrier_var(count);
 	return count > RUNTIME_LINES_BYTES ||
 	       bpf_probe_read_user(s->event.lines, count, (const void *)(table - 1 + 16));
@@ -261,7 +261,7 @@ static __always_inline bool v8_is_position(struct runtime_state *s, __u64 positi
 	if (v8_read(s, s->object, 64, s->inlined.innermost) == s->desc.v8.shared_type)
 		count = (__u32)runtime_v8_positions(
 			s, RUNTIME_FIELD(s->object, __u64, s->desc.v8.shared_data));
-	v8_begin_table(s, count, V8_FIRST_OFFSET, s->inlined.bytecode);
+	v8_begin_table(s, count, s->inlined.bytecode);
 	bpf_loop(RUNTIME_LINES_BYTES, v8_see_byte, &s, 0);
 	return s->inlined.found && !((s->inlined.found ^ position) >> 1 & V8_SCRIPT_MASK);
 }

@@ -42,6 +42,10 @@
 /* Object numbers of embedded files: those of JIT compilers and of kallsyms are the first of many. */
 enum { FILE_VDSO = 1, FILE_JIT = 2, FILE_KALLSYMS = 1u << 24 };
 
+#define RECORDING_PASS_NS  100000000ULL  /* the rings are looked at this often */
+#define RECORDING_FLUSH_NS 1000000000ULL /* at most this much is lost when the recorder is killed */
+#define RECORDING_LATE_NS  10000000ULL   /* FORK records of another CPU may come this late */
+
 struct recording {
 	const struct record_opts *opts;
 	const struct recording_ui *ui;
@@ -150,7 +154,9 @@ int recording_embed(struct recording *r, uint64_t object, const char *name, cons
 		    size_t size_bytes);
 /* recording_loop.c: until end_reason is set, or an error. */
 int recording_loop(struct recording *r);
-/* One pass over all rings.  last: hand over everything. */
+/* One more ring of the side-band.  errno of epoll_ctl(). */
+int recording_watch_side(struct recording *r, size_t ring);
+/* recording_pass.c: one pass over all rings.  last: hand over everything. */
 int recording_pass(struct recording *r, bool last);
 /* The build-id of a mapped file that took long: on_late of mapped_files.h. */
 void recording_late_file(void *recording, struct mapping *m, uint64_t time_ns);
@@ -165,8 +171,6 @@ int recording_meanwhile(void *recording);
 int recording_flush(struct recording *r);
 /* Writes the notes since the last call. */
 int recording_write_notes(struct recording *r);
-/* One more ring of the side-band.  errno of epoll_ctl(). */
-int recording_watch_side(struct recording *r, size_t ring);
 /*
  * recording_cpus.c: reports CPUs that went offline, samples those that came back.  all: also CPUs
  * that went and came since the last call, which reads a file for each CPU.
